@@ -1,0 +1,1 @@
+"""A classifier that learns from reviewers, and an honest measure of what it learned."""

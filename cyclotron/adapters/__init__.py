@@ -1,0 +1,1 @@
+"""The outside world behind small protocols: decision models, embedded and over HTTP."""

@@ -1,0 +1,1 @@
+"""Trajectories, splits, reports, corridors and scorecards: whether a bank helps on work it has not seen."""

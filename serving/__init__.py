@@ -1,0 +1,1 @@
+"""Campaigns that read one pinned bank through three tools, and the log of every pull."""
