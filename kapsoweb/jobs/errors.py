@@ -1,0 +1,42 @@
+"""The errors of the jobs room. Ids are part of the public interface."""
+
+from typing import Any
+
+from kapsoweb.foundation.errors import KapsoError, Kind
+
+
+class JobError(KapsoError):
+    """Base of the jobs room's errors."""
+
+    id = "job-error"
+
+
+class NoSuchJobError(JobError):
+    """No job of that id."""
+
+    id = "no-such-job"
+    kind = Kind.MISSING
+
+
+class UnknownKindError(JobError):
+    """No handler is registered for a job's kind."""
+
+    id = "unknown-job-kind"
+
+
+class ClaimLost(JobError):  # noqa: N818 - the name says what happened
+    """The job is no longer this worker's: its lease ran out and another claimed it. Stop, and write nothing."""
+
+    id = "claim-lost"
+    kind = Kind.CONFLICT
+
+
+class JobCancelled(JobError):  # noqa: N818 - the name says what happened
+    """Raised by a handler that stops because it was asked to; the job ends as cancelled, with `result` if given."""
+
+    id = "job-cancelled"
+    kind = Kind.CONFLICT
+
+    def __init__(self, message: str = "The job was cancelled.", result: dict[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.result = result

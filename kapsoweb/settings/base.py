@@ -1,0 +1,180 @@
+"""What every kind of lab shares. Values that differ come from the environment; nothing secret has a default here."""
+
+from pathlib import Path
+from typing import Any
+
+import environ
+from csp.constants import NONCE, NONE, SELF
+
+from kapsoweb.logs import logging_configuration
+
+env = environ.Env()
+
+BASE_DIR = Path(__file__).resolve().parent.parent.parent
+
+# The lab ------------------------------------------------------------------------------------------------------------
+
+KAPSOWEB_HOME = Path(env.str("KAPSOWEB_HOME", default="~/.kapso/lab")).expanduser().absolute()
+KAPSOWEB_ALLOW_LIVE: bool = env.bool("KAPSOWEB_ALLOW_LIVE", default=False)
+KAPSOWEB_DECISION_MODEL: str = env.str("KAPSOWEB_DECISION_MODEL", default="local")  # "local" or "openai"
+KAPSOWEB_MODEL_NAME: str = env.str("KAPSOWEB_MODEL_NAME", default="")
+KAPSOWEB_MODEL_URL: str = env.str("KAPSOWEB_MODEL_URL", default="")
+KAPSOWEB_MODEL_KEY: str = env.str("KAPSOWEB_MODEL_KEY", default="")
+
+KAPSOWEB_JOB_LEASE_SECONDS: float = env.float("KAPSOWEB_JOB_LEASE_SECONDS", default=30.0)
+KAPSOWEB_JOB_HEARTBEAT_SECONDS: float = env.float("KAPSOWEB_JOB_HEARTBEAT_SECONDS", default=5.0)
+KAPSOWEB_JOB_MAX_ATTEMPTS: int = env.int("KAPSOWEB_JOB_MAX_ATTEMPTS", default=40)
+KAPSOWEB_SWEEP_SECONDS: float = env.float("KAPSOWEB_SWEEP_SECONDS", default=10.0)
+KAPSOWEB_WORKER_SEEN_SECONDS: float = env.float("KAPSOWEB_WORKER_SEEN_SECONDS", default=15.0)
+KAPSOWEB_CELERY_APP = "kapsoweb.celery.app"
+
+# Django -------------------------------------------------------------------------------------------------------------
+
+DEBUG = False
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django_htmx",
+    "csp",
+    "kapsoweb.accounts.apps.AccountsConfig",
+    "kapsoweb.jobs.apps.JobsConfig",
+    "cyclotron.apps.CyclotronConfig",
+]
+MIDDLEWARE = [
+    "kapsoweb.logs.request_id_middleware",
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "kapsoweb.headers.browser_limits_middleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+ROOT_URLCONF = "kapsoweb.urls"
+ASGI_APPLICATION = "kapsoweb.asgi.application"
+TEMPLATES: list[dict[str, Any]] = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "csp.context_processors.nonce",
+            ],
+        },
+    },
+]
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_TZ = True
+USE_I18N = False
+LOGIN_URL = "/sign-in/"
+LOGIN_REDIRECT_URL = "/"
+
+# Databases: one default; further aliases are stores -----------------------------------------------------------------
+
+# Immediate transactions: a deferred one that reads and then writes fails at once when another writer came in between.
+SQLITE_OPTIONS: dict[str, Any] = {
+    "timeout": 20,
+    "transaction_mode": "IMMEDIATE",
+    "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA busy_timeout=20000;",
+}
+POSTGRESQL_OPTIONS: dict[str, Any] = {"pool": {"min_size": 0, "max_size": 20, "timeout": 20}}
+
+
+def database(home: Path) -> dict[str, Any]:
+    """The default database: `DATABASE_URL`, or else SQLite in the lab's home, with the options each engine needs."""
+    settings: dict[str, Any] = dict(env.db_url("DATABASE_URL", default=f"sqlite:///{home / 'lab.sqlite3'}"))
+    is_postgresql = settings["ENGINE"] == "django.db.backends.postgresql"
+    settings["OPTIONS"] = {**settings.get("OPTIONS", {}), **(POSTGRESQL_OPTIONS if is_postgresql else SQLITE_OPTIONS)}
+    settings["CONN_MAX_AGE"] = 0  # a pool forbids any other
+    return settings
+
+
+DATABASES = {"default": database(KAPSOWEB_HOME)}
+
+# Celery: a doorbell, never the queue --------------------------------------------------------------------------------
+
+
+def broker(home: Path) -> tuple[str, dict[str, Any]]:
+    """The transport's address and options: `REDIS_URL`, or else folders in the lab's home."""
+    redis_url: str = env.str("REDIS_URL", default="")
+    # No retries when a bell is sent: a transport that is down must not hold up the caller; the sweep rings later.
+    sending = {"max_retries": 0, "interval_start": 0, "interval_step": 0, "interval_max": 0}
+    if redis_url:
+        return redis_url, {
+            **sending,
+            "visibility_timeout": 60,  # a bell heard twice is harmless: the second claim fails
+            "unacked_restore_interval": 5,
+            "unacked_restore_throttle": 5,
+            "socket_connect_timeout": 2,
+            "socket_timeout": 10,
+        }
+    folder = home / "broker"
+    return "filesystem://", {
+        **sending,
+        "data_folder_in": str(folder / "messages"),
+        "data_folder_out": str(folder / "messages"),
+        "control_folder": str(folder / "control"),
+        "polling_interval": 0.2,
+    }
+
+
+CELERY_BROKER_URL, CELERY_BROKER_TRANSPORT_OPTIONS = broker(KAPSOWEB_HOME)
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_TASK_DEFAULT_QUEUE = "kapsoweb"
+CELERY_TASK_SERIALIZER = "json"
+CELERY_RESULT_SERIALIZER = "json"
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_TASK_PUBLISH_RETRY = False
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_TIMEZONE = "UTC"
+
+# What a browser may do ----------------------------------------------------------------------------------------------
+
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF, NONCE],
+        "style-src": [SELF, NONCE],
+        "img-src": [SELF],
+        "font-src": [SELF],
+        "connect-src": [SELF],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+        "base-uri": [NONE],
+    },
+}
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+SESSION_COOKIE_NAME = "kapsoweb_session"
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+CSRF_COOKIE_NAME = "kapsoweb_csrf"
+CSRF_COOKIE_SAMESITE = "Lax"
+
+STATIC_URL = "/static/"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+
+LOGGING = logging_configuration(
+    env.str("KAPSOWEB_LOG_LEVEL", default="INFO"), env.str("KAPSOWEB_LOG_FORMAT", default="json")
+)
