@@ -196,3 +196,28 @@ class InvalidReportError(CyclotronError):
     """A document is not a held-out report."""
 
     id = "invalid-report"
+
+
+class InvalidScoredItemsError(CyclotronError):
+    """Items, weights or decisions that no number may be computed from."""
+
+    id = "invalid-scored-items"
+
+
+class NothingToScoreError(CyclotronError):
+    """Not one item of the set is left to score, so there is no number to report."""
+
+    id = "nothing-to-score"
+    kind = Kind.CONFLICT
+
+
+class InvalidMinimumError(CyclotronError):
+    """The minimum per label is not a whole number of items, 1 or more."""
+
+    id = "invalid-minimum-per-label"
+
+
+class InvalidReportError(CyclotronError):
+    """A held-out report breaks its schema, or what would become one does; the detail's `path` says where."""
+
+    id = "invalid-report"
