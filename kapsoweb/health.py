@@ -16,12 +16,12 @@ from django.views.decorators.http import require_safe
 from kapsoweb.foundation import clock
 from kapsoweb.jobs.queries import live_workers
 
-_log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 TRANSPORT_SECONDS = 2
 
 
-class _NotReady(Exception):
+class _NotReadyError(Exception):
     """A check failed, with a sentence that says what is missing; it never holds an address or a password."""
 
 
@@ -46,7 +46,7 @@ def _transport() -> str:
         folder = Path(settings.CELERY_BROKER_TRANSPORT_OPTIONS["data_folder_in"])
         nearest = next(path for path in (folder, *folder.parents) if path.exists())  # a worker makes the folder
         if not os.access(nearest, os.W_OK):
-            raise _NotReady("the folder of the filesystem transport cannot be written")
+            raise _NotReadyError("the folder of the filesystem transport cannot be written")
         return "its folder can be written"
     with current_app.connection_for_write(connect_timeout=TRANSPORT_SECONDS) as transport:
         transport.ensure_connection(max_retries=1, interval_start=0, interval_step=0, timeout=TRANSPORT_SECONDS)
@@ -56,7 +56,7 @@ def _transport() -> str:
 def _worker() -> str:
     count = len(live_workers(clock.now()))
     if not count:
-        raise _NotReady("no worker has been seen lately; start one")
+        raise _NotReadyError("no worker has been seen lately; start one")
     return f"{count} alive"
 
 
@@ -66,11 +66,11 @@ _CHECKS: dict[str, Callable[[], str]] = {"database": _database, "transport": _tr
 def _run(name: str, question: Callable[[], str]) -> Check:
     try:
         return Check(name, ok=True, says=question())
-    except _NotReady as error:
+    except _NotReadyError as error:
         return Check(name, ok=False, says=str(error))
     except Exception:
         # A driver's message may hold an address or a user's name: it goes to the log and not to the caller.
-        _log.warning("readiness check failed: %s", name, exc_info=True)
+        logger.warning("readiness check failed: %s", name, exc_info=True)
         return Check(name, ok=False, says=f"the {name} does not answer")
 
 

@@ -3,7 +3,7 @@
 Debugging is off: a lab is used by people. WhiteNoise serves the static files from where they lie, with no build step.
 """
 
-from kapsoweb.settings.base import *
+from kapsoweb.settings.base import *  # noqa: F403 - Django reads one module
 from kapsoweb.settings.base import KAPSOWEB_HOME, env
 from kapsoweb.settings.home import prepare_home, read_or_create_secret
 

@@ -2,7 +2,7 @@
 
 from django.core.exceptions import ImproperlyConfigured
 
-from kapsoweb.settings.base import *
+from kapsoweb.settings.base import *  # noqa: F403 - Django reads one module
 from kapsoweb.settings.base import BASE_DIR, env
 
 

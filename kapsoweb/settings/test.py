@@ -6,7 +6,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from kapsoweb.settings.base import *
+from kapsoweb.settings.base import *  # noqa: F403 - Django reads one module
 from kapsoweb.settings.base import broker, database
 
 KAPSOWEB_HOME = Path(tempfile.mkdtemp(prefix="kapsoweb-test-"))

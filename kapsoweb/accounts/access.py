@@ -1,0 +1,46 @@
+"""The only way to a record on behalf of somebody. A missing record and another account's are one and the same error."""
+
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.db import IntegrityError, transaction
+
+from kapsoweb.accounts.errors import RecordNotFound
+from kapsoweb.accounts.models import Account, Holding
+from kapsoweb.foundation import clock
+from kapsoweb.foundation.identifiers import new_id
+
+LOCAL_SLUG = "local"
+
+
+def local_account() -> Account:
+    """The account of the lab on one machine, made on the first call; safe when several callers are first."""
+    account = Account.objects.filter(slug=LOCAL_SLUG).first()
+    if account is not None:
+        return account
+    try:
+        with transaction.atomic():
+            return Account.objects.create(id=new_id("acc"), name="Local lab", slug=LOCAL_SLUG, created_at=clock.now())
+    except IntegrityError:
+        return Account.objects.get(slug=LOCAL_SLUG)  # another caller made it in between
+
+
+def account_of(user: AbstractBaseUser | AnonymousUser) -> Account:
+    """The account a signed-in user acts for; `RecordNotFound` for anybody else."""
+    if not (user.is_authenticated and user.is_active):
+        raise RecordNotFound("There is no account for a visitor who has not signed in; sign in first.")
+    return local_account()
+
+
+def access_record(account: Account, room: str, record_id: str) -> Holding:
+    """The account's hold on the record of that id in `room`, or `RecordNotFound`."""
+    holding = Holding.objects.filter(account=account, room=room, record_id=record_id).first()
+    if holding is None:
+        raise RecordNotFound(f"There is no {room} with the id {record_id!r} here.", room=room, recordId=record_id)
+    return holding
+
+
+def access_record_by_name(account: Account, room: str, name: str) -> Holding:
+    """The account's hold on the record of that name in `room`, or `RecordNotFound`."""
+    holding = Holding.objects.filter(account=account, room=room, name=name).first()
+    if holding is None:
+        raise RecordNotFound(f"There is no {room} named {name!r} here.", room=room, name=name)
+    return holding

@@ -1,0 +1,87 @@
+"""Writes of the accounts room: holding a record, and signing the owner of a local lab in by a one-time link."""
+
+import hashlib
+import re
+import secrets
+from datetime import datetime, timedelta
+
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+
+from kapsoweb.accounts.errors import InvalidNameError, NameTakenError, RecordHeldError, SignInLinkError
+from kapsoweb.accounts.models import NAME_PATTERN, Account, Holding, SignInLink
+
+OWNER = "owner"
+LINK_LIFETIME = timedelta(hours=12)
+_TOKEN_BYTES = 32
+_TOKEN_MOST = 200  # characters; a longer text is no token, and is not worth hashing
+
+
+def check_name(name: str) -> str:
+    """Return `name` unless it breaks the rule: 1 to 64 of letters, digits, `.`, `_`, `-`; a letter or digit first."""
+    if not re.match(NAME_PATTERN, name):
+        raise InvalidNameError(
+            f"{name[:80]!r} is no name for a record: use 1 to 64 of A-Z, a-z, 0-9, '.', '_' and '-', "
+            "beginning with a letter or a digit."
+        )
+    return name
+
+
+def hold_record(*, account: Account, room: str, name: str, store: str, record_id: str, now: datetime) -> Holding:
+    """Give `account` the hold on a record: `record_id` in the database alias `store`, under `name` in `room`.
+
+    Raises `InvalidNameError`, `NameTakenError` when the account uses the name already, or `RecordHeldError`.
+    """
+    check_name(name)
+    try:
+        with transaction.atomic():
+            return Holding.objects.create(
+                account=account, room=room, name=name, store=store, record_id=record_id, created_at=now
+            )
+    except IntegrityError:
+        if not Holding.objects.filter(account=account, room=room, name=name).exists():
+            raise RecordHeldError(
+                f"The {room} {record_id!r} is held already, and a record is held once.", room=room, recordId=record_id
+            ) from None
+        raise NameTakenError(
+            f"There is a {room} named {name!r} already; choose another name or use that one.", room=room, name=name
+        ) from None
+
+
+def owner() -> User:
+    """The user that a local lab's sign-in link signs in: a superuser without a usable password, made on demand."""
+    user = User.objects.filter(username=OWNER).first()
+    if user is not None:
+        return user
+    try:
+        with transaction.atomic():
+            return User.objects.create_superuser(OWNER)  # without a password Django stores an unusable one
+    except IntegrityError:
+        return User.objects.get(username=OWNER)  # another caller made it in between
+
+
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
+
+
+def create_sign_in_link(now: datetime) -> str:
+    """A token that signs the owner in once, within 12 hours of `now`. Only its SHA-256 is stored."""
+    token = secrets.token_urlsafe(_TOKEN_BYTES)
+    SignInLink.objects.create(token_digest=_digest(token), created_at=now, expires_at=now + LINK_LIFETIME)
+    return token
+
+
+def use_sign_in_link(token: str, now: datetime) -> User:
+    """The user the token signs in; the token is spent by this call.
+
+    Raises `SignInLinkError` when it is unknown, spent or too old. Two calls at once have one winner: the row is
+    taken by one conditional update.
+    """
+    taken = 0
+    if len(token) <= _TOKEN_MOST:
+        taken = SignInLink.objects.filter(token_digest=_digest(token), used_at__isnull=True, expires_at__gt=now).update(
+            used_at=now
+        )
+    if not taken:
+        raise SignInLinkError("This sign-in link is unknown, used or too old; ask the lab for a new one.")
+    return owner()

@@ -1,0 +1,43 @@
+"""The errors of the accounts room. Ids are part of the public interface."""
+
+from kapsoweb.foundation.errors import KapsoError, Kind
+
+
+class AccountsError(KapsoError):
+    """Base of the accounts room's errors."""
+
+    id = "accounts-error"
+
+
+class RecordNotFound(AccountsError):  # noqa: N818 - the name says what happened
+    """No such record for this account. Another account's record gives the same error, to the letter."""
+
+    id = "record-not-found"
+    kind = Kind.MISSING
+
+
+class InvalidNameError(AccountsError):
+    """A record's name breaks the rule for names."""
+
+    id = "invalid-name"
+
+
+class NameTakenError(AccountsError):
+    """The account already holds a record of that name."""
+
+    id = "name-taken"
+    kind = Kind.CONFLICT
+
+
+class RecordHeldError(AccountsError):
+    """The record has a holder; a record is held once."""
+
+    id = "record-held"
+    kind = Kind.CONFLICT
+
+
+class SignInLinkError(AccountsError):
+    """A sign-in link is unknown, used or too old. Which of these is not said."""
+
+    id = "sign-in-link-refused"
+    kind = Kind.REFUSED
