@@ -1,0 +1,36 @@
+"""Where the lab listens: 127.0.0.1 and nothing else, on one port."""
+
+import os
+import socket
+
+from kapsoweb.lab.errors import BadPort, PortTaken
+
+HOST = "127.0.0.1"
+DEFAULT_PORT = 8000
+
+
+def port_of_the_environment() -> int:
+    """`PORT`, or 8000. Raises `BadPort` when it is no whole number from 1 to 65535."""
+    text = os.environ.get("PORT", "").strip()
+    if not text:
+        return DEFAULT_PORT
+    if not (text.isascii() and text.isdigit() and 1 <= int(text) <= 65535):
+        raise BadPort(f"PORT is {text!r}; it must be a whole number from 1 to 65535, for example PORT=8001.")
+    return int(text)
+
+
+def require_free(port: int) -> None:
+    """Raise `PortTaken` when somebody listens on `port`, `BadPort` when this account may not."""
+    with socket.socket() as probe:
+        # As the web server will bind it: connections of an earlier lab that are still closing do not count.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except PermissionError:
+            raise BadPort(f"This account may not listen on port {port}; choose one above 1023: PORT=8000.") from None
+        except OSError:
+            raise PortTaken(
+                f"Port {port} of {HOST} is taken by another program; end it, or choose another port: PORT={port + 1}."
+                if port < 65535
+                else f"Port {port} of {HOST} is taken by another program; end it, or choose another: PORT=8001."
+            ) from None
