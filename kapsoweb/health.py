@@ -4,12 +4,12 @@ import logging
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
-from celery import current_app
+from celery import Celery
 from django.conf import settings
 from django.db import connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.utils.module_loading import import_string
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
@@ -42,13 +42,13 @@ def _database() -> str:
 
 
 def _transport() -> str:
-    if settings.CELERY_BROKER_URL == "filesystem://":
-        folder = Path(settings.CELERY_BROKER_TRANSPORT_OPTIONS["data_folder_in"])
-        nearest = next(path for path in (folder, *folder.parents) if path.exists())  # a worker makes the folder
-        if not os.access(nearest, os.W_OK):
-            raise _NotReadyError("the folder of the filesystem transport cannot be written")
+    app: Celery = import_string(settings.KAPSOWEB_CELERY_APP)
+    folder = app.conf.broker_transport_options.get("data_folder_out")
+    if folder is not None:
+        if not os.access(folder, os.W_OK):
+            raise _NotReadyError("the folder of the filesystem transport is not there or cannot be written")
         return "its folder can be written"
-    with current_app.connection_for_write(connect_timeout=TRANSPORT_SECONDS) as transport:
+    with app.connection_for_write(connect_timeout=TRANSPORT_SECONDS) as transport:
         transport.ensure_connection(max_retries=1, interval_start=0, interval_step=0, timeout=TRANSPORT_SECONDS)
     return "answers"
 

@@ -36,15 +36,20 @@ class ContextFilter(logging.Filter):
     """Puts the ids of the current request and job on each record ("" where there is none)."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        record.request_id = _request_id.get()
+        # Django hangs the request itself on what it logs of a bad answer, after the middleware is through: its id is
+        # wanted, but not its text, whose query may hold a secret.
+        request = record.__dict__.pop("request", None)
+        record.request_id = getattr(request, "kapsoweb_request_id", "") or _request_id.get()
         record.job_id = _job_id.get()
         return True
 
 
-def _id_of(request: HttpRequest) -> str:
+def _name(request: HttpRequest) -> str:
     # An id from outside ends in logs and in a header, so anything but a plain token is replaced.
     offered = request.headers.get(HEADER, "")
-    return offered if _WELL_FORMED.fullmatch(offered) else secrets.token_hex(16)
+    name = offered if _WELL_FORMED.fullmatch(offered) else secrets.token_hex(16)
+    request.kapsoweb_request_id = name  # type: ignore[attr-defined]  # Django's class is open to middleware
+    return name
 
 
 @sync_and_async_middleware
@@ -53,7 +58,7 @@ def request_id_middleware(get_response: Callable[[HttpRequest], Any]) -> Callabl
     if iscoroutinefunction(get_response):
 
         async def ahandle(request: HttpRequest) -> HttpResponseBase:
-            token = _request_id.set(_id_of(request))
+            token = _request_id.set(_name(request))
             try:
                 waiting: Awaitable[HttpResponseBase] = get_response(request)
                 response = await waiting
@@ -65,7 +70,7 @@ def request_id_middleware(get_response: Callable[[HttpRequest], Any]) -> Callabl
         return ahandle
 
     def handle(request: HttpRequest) -> HttpResponseBase:
-        token = _request_id.set(_id_of(request))
+        token = _request_id.set(_name(request))
         try:
             response: HttpResponseBase = get_response(request)
             response.headers[HEADER] = _request_id.get()
