@@ -1,0 +1,195 @@
+"""Deciding items: one request a classifier, one decision with its selection. Source: spec held-out, section 1."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from cyclotron.actions.events import append_event
+from cyclotron.asking import Asker
+from cyclotron.core.configuration import Decided
+from cyclotron.core.draws import check_identity, partition_of, select, selection_draw
+from cyclotron.core.errors import InvalidItemError, ItemChangedError
+from cyclotron.endpoints import Column, active_column
+from cyclotron.models import Classifier, Decision, DecisionOutput, Item
+from cyclotron.store import Store
+from kapsoweb.foundation.canonical import canonical_json, check_json, digest
+from kapsoweb.foundation.identifiers import new_id
+
+MAX_VALUES_BYTES = 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Output:
+    """What one classifier decided, by which version and refit, and the fingerprint of the request it asked."""
+
+    decided: Decided
+    version: int
+    refit: int
+    fingerprint: str
+
+
+@dataclass(frozen=True)
+class DecidedItem:
+    """A decision over an item: its id, one output a classifier, and whether and why it goes to review."""
+
+    decision_id: str
+    item_id: str
+    partition: str
+    outputs: dict[str, Output]
+    sent_to_review: bool
+    reason: str
+    propensity: float
+
+
+def decide_item(
+    asker: Asker,
+    *,
+    identity: str,
+    values: dict[str, Any],
+    now: datetime,
+    review_rate: float = 1.0,
+    audit_rate: float = 0.05,
+    low_confidence: float | None = None,
+) -> DecidedItem:
+    """Decide one item with every classifier and draw whether it goes to review.
+
+    `values` is a JSON object whose input fields hold text; it is kept with the item and may not change afterwards.
+    Rates are shares 0..1 (not both 0); a decision whose lowest confidence is below `low_confidence` is always sent.
+    """
+    store = asker.store
+    values_digest = _check_item(identity, values)
+    _check_rates(review_rate, audit_rate, low_confidence)
+    classifiers = list(
+        store.all(Classifier).select_related("active_version", "active_ml_model").order_by("position")
+    )
+    columns = {row.name: active_column(row) for row in classifiers}
+    texts = {name: input_text(values, column.endpoint.definition.input_field) for name, column in columns.items()}
+    _refuse_changed(store, identity, values_digest)
+    requests = {name: column.request(asker.model.identity, texts[name], now.isoformat()) for name, column in columns.items()}
+    answers = asker.ask(list(requests.values())).answers
+    outputs = {
+        name: _output(column, answers[requests[name].fingerprint], requests[name].fingerprint)
+        for name, column in columns.items()
+    }
+    with store.transaction():
+        locked = store.lock()
+        item = _item(store, locked.seed, identity, values, values_digest, now)
+        selection = select(
+            number=item.selection_draw,
+            confidence=min(output.decided.confidence for output in outputs.values()),
+            review_rate=review_rate,
+            audit_rate=audit_rate,
+            low_confidence=low_confidence,
+            propensity_so_far=item.propensity,
+            reason_so_far=item.selected_because,
+        )
+        item.propensity = selection.propensity
+        item.selected_because = selection.reason
+        item.save(using=store.using, update_fields=["propensity", "selected_because"])
+        decision = Decision.objects.using(store.using).create(
+            id=new_id("dec"),
+            cyclotron_id=store.cyclotron_id,
+            item=item,
+            sent=selection.sent,
+            reason=selection.reason,
+            propensity=selection.propensity,
+            decided_at=now,
+        )
+        DecisionOutput.objects.using(store.using).bulk_create(
+            DecisionOutput(
+                decision=decision,
+                classifier=row,
+                label=outputs[row.name].decided.label,
+                confidence=outputs[row.name].decided.confidence,
+                probabilities=dict(outputs[row.name].decided.probabilities),
+                version=outputs[row.name].version,
+                refit=outputs[row.name].refit,
+                fingerprint=outputs[row.name].fingerprint,
+            )
+            for row in classifiers
+        )
+        append_event(
+            store,
+            locked,
+            kind="decided",
+            detail={
+                "decision": decision.id,
+                "item": identity,
+                "labels": {name: output.decided.label for name, output in outputs.items()},
+                "sent": selection.sent,
+                "reason": selection.reason,
+                "propensity": selection.propensity,
+            },
+            now=now,
+        )
+    return DecidedItem(
+        decision_id=decision.id,
+        item_id=identity,
+        partition=item.partition,
+        outputs=outputs,
+        sent_to_review=selection.sent,
+        reason=selection.reason,
+        propensity=selection.propensity,
+    )
+
+
+def input_text(values: dict[str, Any], field: str) -> str:
+    """The text of an item's input field; raises `InvalidItemError` where it is absent, empty or no text."""
+    text = values.get(field)
+    if not isinstance(text, str) or not text.strip():
+        raise InvalidItemError(f"an item's values need text in the field {field!r}.", field=field)
+    return text
+
+
+def _check_item(identity: str, values: dict[str, Any]) -> str:
+    check_identity(identity)
+    if not isinstance(values, dict):
+        raise InvalidItemError("an item's values must be a JSON object.")
+    check_json(values, "an item's values")
+    if len(canonical_json(values)) > MAX_VALUES_BYTES:
+        raise InvalidItemError(f"an item's values may have {MAX_VALUES_BYTES} bytes of JSON at most.")
+    return digest(values)
+
+
+def _check_rates(review_rate: float, audit_rate: float, low_confidence: float | None) -> None:
+    """Refuse bad rates before anything is asked; the draw itself is made again where it is recorded."""
+    select(
+        number=0.0,
+        confidence=0.0,
+        review_rate=review_rate,
+        audit_rate=audit_rate,
+        low_confidence=low_confidence,
+        propensity_so_far=None,
+        reason_so_far="",
+    )
+
+
+def _refuse_changed(store: Store, identity: str, values_digest: str) -> None:
+    known = store.all(Item).filter(identity=identity).values_list("values_digest", flat=True).first()
+    if known is not None and known != values_digest:
+        raise ItemChangedError(
+            "an item of this identity is known with other values; give changed content an identity of its own.",
+            item=identity,
+        )
+
+
+def _item(
+    store: Store, seed: str, identity: str, values: dict[str, Any], values_digest: str, now: datetime
+) -> Item:
+    item, _ = Item.objects.using(store.using).get_or_create(
+        cyclotron_id=store.cyclotron_id,
+        identity=identity,
+        defaults={
+            "values": values,
+            "values_digest": values_digest,
+            "partition": partition_of(seed, identity),
+            "selection_draw": selection_draw(seed, identity),
+            "created_at": now,
+        },
+    )
+    _refuse_changed(store, identity, values_digest)
+    return item
+
+
+def _output(column: Column, answer: Any, fingerprint: str) -> Output:
+    return Output(column.decide(answer), column.version, column.refit, fingerprint)

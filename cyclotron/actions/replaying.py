@@ -1,0 +1,104 @@
+"""Replaying labelled rows: deciding each as it would have arrived, then recording its label as a selected review.
+
+Every row is decided at a review rate of 1, so each review is one that the program selected and every weight is 1.
+What is stored already is passed over, so a replay that was stopped goes on where it stood and ends the same.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from cyclotron.actions.deciding import decide_item
+from cyclotron.actions.learning import Learned, learn_if_due
+from cyclotron.actions.reviewing import record_review
+from cyclotron.asking import Asker
+from cyclotron.core.replay import ReplayRow
+from cyclotron.models import Classifier, Decision, Item, Review
+from cyclotron.store import Store
+from kapsoweb.foundation.canonical import digest
+from kapsoweb.foundation.strict_csv import BadRow
+
+REVIEWER = "replay"
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """What a replay did: rows newly recorded, rows that were there already, rows refused, and what was learned."""
+
+    recorded: int
+    known: int
+    bad: tuple[BadRow, ...]
+    learned: tuple[Learned, ...]
+
+
+def replay_rows(
+    asker: Asker,
+    rows: Sequence[ReplayRow],
+    *,
+    classifier: str | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Replayed:
+    """Replay rows in order, learning as it goes. `progress` is called with (rows passed, rows).
+
+    A row whose item or label is known with other content is refused and listed; nothing of it is kept.
+    """
+    store = asker.store
+    row_classifier = store.classifier(classifier)
+    recorded = known = 0
+    bad: list[BadRow] = []
+    learned: list[Learned] = list(learn_if_due(asker, now=asker.clock()))
+    for number, row in enumerate(rows, start=1):
+        values = {row_classifier.definition["inputField"]: row.text}
+        found = _known(store, row_classifier, row, digest(values))
+        if found is None:
+            recorded += 1
+            _replay_row(asker, row_classifier, row, values)
+            learned += learn_if_due(asker, now=asker.clock())
+        elif found:
+            bad.append(BadRow(row.line, "", "known-with-other-content", found))
+        else:
+            known += 1
+        if progress is not None:
+            progress(number, len(rows))
+    return Replayed(recorded, known, tuple(bad), tuple(learned))
+
+
+def _known(store: Store, classifier: Classifier, row: ReplayRow, values_digest: str) -> str | None:
+    """None for a row to replay, an empty sentence for one that is there already, else what contradicts it."""
+    item = store.all(Item).filter(identity=row.item_id).first()
+    if item is None:
+        return None
+    if item.values_digest != values_digest:
+        return "the item is known with other text; give changed content an identity of its own."
+    review = store.all(Review).filter(identity=_review_identity(classifier, row)).first()
+    if review is None:
+        return None
+    if review.label != row.label:
+        return f"the item was replayed with the label {review.label!r}; correct the review instead."
+    return ""
+
+
+def _replay_row(asker: Asker, classifier: Classifier, row: ReplayRow, values: dict[str, str]) -> None:
+    store = asker.store
+    now = asker.clock()
+    decision = store.all(Decision).filter(item__identity=row.item_id, sent=True).order_by("id").first()
+    decision_id = (
+        decision.id
+        if decision
+        else decide_item(
+            asker, identity=row.item_id, values=values, now=now, review_rate=1.0, audit_rate=0.0
+        ).decision_id
+    )
+    record_review(
+        store,
+        identity=_review_identity(classifier, row),
+        decision_id=decision_id,
+        label=row.label,
+        reviewer=REVIEWER,
+        classifier=classifier.name,
+        now=now,
+    )
+
+
+def _review_identity(classifier: Classifier, row: ReplayRow) -> str:
+    # A digest, because an item's identity may be as long as a review's.
+    return f"replay:{digest([classifier.name, row.item_id])}"

@@ -1,0 +1,230 @@
+"""The Python interface of a cyclotron: what an application that embeds one calls. Source: spec held-out, section 7.
+
+Methods that may call a model are asynchronous; they do their work in a thread. The handle counts its model requests
+against `max_requests` for as long as it is open.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from asgiref.sync import sync_to_async
+from django.db import transaction
+
+from cyclotron import actions, queries
+from cyclotron.actions.deciding import DecidedItem, decide_item
+from cyclotron.actions.learning import Learned, learn_if_due
+from cyclotron.actions.reviewing import RecordedReview
+from cyclotron.adapters.decision_model import DecisionModel
+from cyclotron.asking import Asker, Ceiling, Guard
+from cyclotron.core.definition import CyclotronDefinition
+from cyclotron.core.errors import (
+    DefinitionChangedError,
+    EvaluationInterruptedError,
+    EvaluationRunningError,
+    InvalidDefinitionError,
+)
+from cyclotron.core.overview import SetSummary, Status
+from cyclotron.evaluation import run_evaluation, start_evaluation
+from cyclotron.evaluation.plan import DEFAULT_MINIMUM_PER_LABEL, make_plan
+from cyclotron.labels import CurrentLabel
+from cyclotron.models import Report
+from cyclotron.queries import EventPage
+from cyclotron.store import ROOM, Store, store_of
+from kapsoweb.accounts.access import RecordNotFound, access_record_by_name, local_account
+from kapsoweb.accounts.actions import hold_record
+from kapsoweb.foundation import clock
+
+LAB = "lab:"
+
+
+class Cyclotron:
+    """An open cyclotron: a store, a model and a ceiling on the requests that this open may make."""
+
+    def __init__(self, store: Store, model: DecisionModel, *, max_requests: int | None = None) -> None:
+        self.store = store
+        self.model = model
+        self.ceiling = Ceiling(max_requests)
+
+    @classmethod
+    def open(
+        cls,
+        location: str,
+        definition: CyclotronDefinition,
+        model: DecisionModel,
+        max_requests: int | None = None,
+    ) -> "Cyclotron":
+        """Open `lab:NAME` in the local account, creating it when it is new.
+
+        Raises `DefinitionChangedError` when the store holds another definition under that name.
+        """
+        if not location.startswith(LAB):
+            raise InvalidDefinitionError(f"a store of the lab is written {LAB}NAME.", location=location)
+        return cls(open_store(location.removeprefix(LAB), definition), model, max_requests=max_requests)
+
+    def __enter__(self) -> "Cyclotron":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Nothing is held between calls, so there is nothing to give back."""
+
+    async def decide(
+        self,
+        item_id: str,
+        values: dict[str, Any],
+        *,
+        review_rate: float = 1.0,
+        audit_rate: float = 0.05,
+        low_confidence: float | None = None,
+        execution_guard: Guard | None = None,
+    ) -> DecidedItem:
+        """Decide one item; see `cyclotron.actions.deciding.decide_item`."""
+        return await sync_to_async(decide_item)(
+            self._asker(execution_guard),
+            identity=item_id,
+            values=values,
+            now=clock.now(),
+            review_rate=review_rate,
+            audit_rate=audit_rate,
+            low_confidence=low_confidence,
+        )
+
+    async def learn(self, *, execution_guard: Guard | None = None) -> Sequence[Learned]:
+        """Run the learning that is due, if any."""
+        return await sync_to_async(learn_if_due)(self._asker(execution_guard), now=clock.now())
+
+    def review(
+        self,
+        review_id: str,
+        decision_id: str,
+        label: str | None,
+        *,
+        reviewer: str,
+        classifier: str | None = None,
+        explanation: str = "",
+        reason_code: str = "",
+        selected_by: str | None = None,
+    ) -> RecordedReview:
+        """Record a review; see `cyclotron.actions.reviewing.record_review`."""
+        return actions.record_review(
+            self.store,
+            identity=review_id,
+            decision_id=decision_id,
+            label=label,
+            reviewer=reviewer,
+            classifier=classifier,
+            explanation=explanation,
+            reason_code=reason_code,
+            selected_by=selected_by,
+            now=clock.now(),
+        )
+
+    def undo(self, review_id: str, *, actor: str) -> bool:
+        """Retract a review; False when it had been undone already."""
+        return actions.undo_review(self.store, identity=review_id, actor=actor, now=clock.now())
+
+    def labels(self, classifier: str | None = None) -> list[CurrentLabel]:
+        """The labels that count now."""
+        return queries.labels(self.store, classifier)
+
+    def status(self, classifier: str | None = None) -> Status:
+        """Counts, the active version and when learning is due."""
+        return queries.status(self.store, classifier)
+
+    def events(self, after: int = 0, limit: int = queries.EVENTS_AT_ONCE) -> EventPage:
+        """Events after a cursor."""
+        return queries.events(self.store, after=after, limit=limit)
+
+    def freeze_held_out_set(self, classifier: str | None = None) -> SetSummary:
+        """Freeze the eligible labels; no model call."""
+        return actions.freeze_held_out_set(self.store, classifier, now=clock.now())
+
+    def held_out_request_bound(self, classifier: str | None = None) -> int:
+        """The most new requests that an evaluation of the newest set would make now."""
+        return make_plan(self.store, self.store.classifier(classifier), model=self.model.identity).bound
+
+    async def evaluate_held_out(
+        self,
+        classifier: str | None = None,
+        set_id: str | None = None,
+        minimum_per_label: int = DEFAULT_MINIMUM_PER_LABEL,
+        execution_guard: Guard | None = None,
+    ) -> dict[str, Any]:
+        """Evaluate inside this call and return the report.
+
+        Raises `RequestCeilingError` before any call when the evaluation could pass this open's ceiling, and
+        `EvaluationInterruptedError` when it ended without a report (what it got is kept).
+        """
+        return await sync_to_async(self._evaluate)(classifier, set_id, minimum_per_label, execution_guard)
+
+    def held_out_reports(self, classifier: str | None = None) -> Sequence[dict[str, Any]]:
+        """The last ten reports, oldest first."""
+        return queries.held_out_reports(self.store, classifier)
+
+    def _evaluate(
+        self, classifier: str | None, set_id: str | None, minimum_per_label: int, guard: Guard | None
+    ) -> dict[str, Any]:
+        row = self.store.classifier(classifier)
+        plan = make_plan(
+            self.store, row, model=self.model.identity, set_id=set_id, minimum_per_label=minimum_per_label
+        )
+        started = start_evaluation(
+            self.store,
+            row.name,
+            model=self.model.identity,
+            confirmed_bound=plan.bound,
+            confirmed_plan=plan.digest,
+            set_id=set_id,
+            minimum_per_label=minimum_per_label,
+            allow_live=True,
+            ceiling_left=self.ceiling.left,
+            now=clock.now(),
+        )
+        if not started.new:
+            raise EvaluationRunningError(
+                "an evaluation of this classifier is running; wait for it or cancel it.", evaluation=started.id
+            )
+        ended = run_evaluation(
+            self.store,
+            started.id,
+            model=self.model,
+            fence=1,
+            clock=clock.now,
+            guard=guard,
+            ceiling=self.ceiling,
+        )
+        if ended.report_id is None:
+            raise EvaluationInterruptedError(
+                "the evaluation ended without a report; every answer it got is kept.",
+                evaluation=ended.id,
+                reason=ended.reason,
+            )
+        document: dict[str, Any] = self.store.all(Report).get(id=ended.report_id).document
+        return document
+
+    def _asker(self, guard: Guard | None) -> Asker:
+        return Asker(self.store, self.model, clock.now, self.ceiling, guard)
+
+
+def open_store(name: str, definition: CyclotronDefinition) -> Store:
+    """The local account's cyclotron of that name, created from the definition when there is none."""
+    account = local_account()
+    try:
+        store = store_of(access_record_by_name(account, ROOM, name))
+    except RecordNotFound:
+        return create_held_cyclotron(name, definition)
+    if store.cyclotron().fingerprint != definition.fingerprint:
+        raise DefinitionChangedError(
+            f"{name} is held with another definition; a changed definition needs a new name.", name=name
+        )
+    return store
+
+
+def create_held_cyclotron(name: str, definition: CyclotronDefinition) -> Store:
+    """Create a cyclotron in the lab's database and give the local account its hold, both or neither."""
+    now = clock.now()
+    with transaction.atomic():
+        store = actions.create_cyclotron(name=name, definition=definition, now=now)
+        hold_record(
+            account=local_account(), room=ROOM, name=name, store=store.using, record_id=store.cyclotron_id, now=now
+        )
+    return store

@@ -1,0 +1,165 @@
+"""What an evaluation would compare, and how many requests it would have to make. Source: spec held-out, sections 3, 4."""
+
+from dataclasses import dataclass
+
+from django.db.models import Exists, OuterRef, QuerySet
+
+from cyclotron.core.errors import NoHeldOutSetError, NothingToScoreError
+from cyclotron.endpoints import Column, column_of, definition_of, first_version
+from cyclotron.labels import items_chosen_by_reviewers
+from cyclotron.models import CachedAnswer, Classifier, Evaluation, HeldOutItem, HeldOutSet, MlModelRecord, Version
+from cyclotron.store import Store
+from kapsoweb.foundation.canonical import digest
+
+DEFAULT_MINIMUM_PER_LABEL = 10
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A comparison of two columns over one set by one model, and the requests that it still needs.
+
+    `bound` counts the distinct requests without a stored answer, `total` all distinct ones. `comparison_digest` covers
+    what is compared, `digest` also the bound: the one object that a person consents to.
+    """
+
+    held_out_set: HeldOutSet
+    before: Column
+    after: Column
+    before_version: Version
+    after_version: Version
+    after_ml_model: MlModelRecord | None
+    model: str
+    minimum_per_label: int
+    scored: int
+    total: int
+    bound: int
+
+    @property
+    def comparison_digest(self) -> str:
+        """Identity of what is compared: set, both fingerprints, model and minimum per label."""
+        return digest(
+            [
+                self.held_out_set.id,
+                self.before.fingerprint,
+                self.after.fingerprint,
+                self.model,
+                self.minimum_per_label,
+            ]
+        )
+
+    @property
+    def digest(self) -> str:
+        """Identity of what is confirmed: the comparison and its request bound."""
+        return digest([self.comparison_digest, self.bound])
+
+    @property
+    def clock(self) -> str | None:
+        """The one request clock of both columns: the set's freeze time, for a classifier that uses a clock."""
+        return self.held_out_set.frozen_at.isoformat() if self.before.endpoint.definition.uses_clock else None
+
+
+def held_out_set_of(store: Store, classifier: Classifier, set_id: str | None) -> HeldOutSet:
+    """The set of that id, or the newest; raises `NoHeldOutSetError`."""
+    wanted = set_id or classifier.current_set_id
+    found = store.all(HeldOutSet).filter(classifier=classifier, id=wanted).first() if wanted else None
+    if found is None:
+        raise NoHeldOutSetError(
+            "no held-out set is frozen; freeze one first."
+            if set_id is None
+            else "this classifier has no held-out set of that id.",
+            classifier=classifier.name,
+        )
+    return found
+
+
+def scored_items(store: Store, classifier: Classifier, held_out_set: HeldOutSet) -> "QuerySet[HeldOutItem]":
+    """The set's items less those that a reviewer has since chosen to review, in identity order."""
+    moved = items_chosen_by_reviewers(store, classifier)
+    rows = store.rows(HeldOutItem).filter(held_out_set=held_out_set).order_by("position")
+    identities = set(rows.values_list("identity", flat=True)) & moved if moved else set()
+    return rows.exclude(identity__in=identities) if identities else rows
+
+
+def make_plan(
+    store: Store,
+    classifier: Classifier,
+    *,
+    model: str,
+    set_id: str | None = None,
+    minimum_per_label: int = DEFAULT_MINIMUM_PER_LABEL,
+) -> Plan:
+    """The plan as things stand now. Asks the cache one question a column; makes no call to a model."""
+    after_version = classifier.active_version
+    if after_version is None:
+        raise AssertionError("a stored classifier always has an active version")
+    return _plan(
+        store,
+        classifier,
+        held_out_set=held_out_set_of(store, classifier, set_id),
+        versions=(first_version(store, classifier), after_version),
+        after_ml_model=classifier.active_ml_model,
+        model=model,
+        minimum_per_label=minimum_per_label,
+    )
+
+
+def comparison_of(store: Store, evaluation: Evaluation) -> Plan:
+    """What a confirmed evaluation compares, whatever was learned since; `bound` is what it still has to ask."""
+    return _plan(
+        store,
+        evaluation.classifier,
+        held_out_set=evaluation.held_out_set,
+        versions=(evaluation.before_version, evaluation.after_version),
+        after_ml_model=evaluation.after_ml_model,
+        model=evaluation.model,
+        minimum_per_label=evaluation.minimum_per_label,
+    )
+
+
+def _plan(
+    store: Store,
+    classifier: Classifier,
+    *,
+    held_out_set: HeldOutSet,
+    versions: tuple[Version, Version],
+    after_ml_model: MlModelRecord | None,
+    model: str,
+    minimum_per_label: int,
+) -> Plan:
+    definition = definition_of(classifier)
+    before = column_of(definition, versions[0], None)
+    after = column_of(definition, versions[1], after_ml_model)
+    items = scored_items(store, classifier, held_out_set)
+    scored = items.count()
+    if scored == 0:
+        raise NothingToScoreError(
+            "every item of the held-out set has since been reviewed by a reviewer's own choice and trains now; "
+            "freeze a new set.",
+            heldOutSet=held_out_set.id,
+        )
+    inputs = items.order_by().values("input_digest").distinct()
+    clock = held_out_set.frozen_at.isoformat() if definition.uses_clock else ""
+    endpoints = {before.endpoint.digest, after.endpoint.digest}
+    return Plan(
+        held_out_set=held_out_set,
+        before=before,
+        after=after,
+        before_version=versions[0],
+        after_version=versions[1],
+        after_ml_model=after_ml_model,
+        model=model,
+        minimum_per_label=minimum_per_label,
+        scored=scored,
+        total=inputs.count() * len(endpoints),
+        bound=sum(_unanswered(store, inputs, model, endpoint, clock) for endpoint in endpoints),
+    )
+
+
+def _unanswered(
+    store: Store, inputs: "QuerySet[HeldOutItem, dict[str, str]]", model: str, endpoint: str, clock: str
+) -> int:
+    """How many distinct inputs have no stored answer from an endpoint."""
+    answered = store.all(CachedAnswer).filter(
+        endpoint_digest=endpoint, input_digest=OuterRef("input_digest"), model=model, clock=clock
+    )
+    return inputs.filter(~Exists(answered)).count()

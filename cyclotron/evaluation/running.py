@@ -1,0 +1,119 @@
+"""Running a confirmed evaluation: ask what is missing, then either write the report or say what is left.
+
+Nothing is learned, fitted, promoted or reviewed here. Source: spec held-out, sections 3, 4 and 6.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from cyclotron.adapters.decision_model import DecisionModel
+from cyclotron.asking import Asked, Asker, Ceiling, Clock, Guard
+from cyclotron.core.configuration import DecisionRequest
+from cyclotron.core.errors import ModelRefusedError, NoSuchEvaluationError, PermitsExhaustedError
+from cyclotron.evaluation.permits import EvaluationPermits, claim_evaluation
+from cyclotron.evaluation.plan import Plan, comparison_of, scored_items
+from cyclotron.evaluation.reporting import write_report
+from cyclotron.evaluation.starting import interrupt
+from cyclotron.models import Evaluation
+from cyclotron.store import Store
+
+
+@dataclass(frozen=True)
+class EndedEvaluation:
+    """How a run ended: `done` with a report's id, or `interrupted` with a reason (see `starting.INTERRUPTIONS`)."""
+
+    id: str
+    state: str
+    reason: str
+    report_id: str | None
+
+
+def run_evaluation(
+    store: Store,
+    evaluation_id: str,
+    *,
+    model: DecisionModel,
+    fence: int,
+    clock: Clock,
+    stop: Callable[[], bool] | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    guard: Guard | None = None,
+    ceiling: Ceiling | None = None,
+) -> EndedEvaluation:
+    """Run an evaluation under the claim `fence` until it has ended, and say how.
+
+    Returns at once what is there when it has ended already or a newer claim runs it. `stop` is asked before each call;
+    an exception of `guard` ends the evaluation as interrupted and goes on to the caller.
+    """
+    if claim_evaluation(store, evaluation_id, fence=fence):
+        evaluation = _evaluation(store, evaluation_id)
+        plan = comparison_of(store, evaluation)
+        asker = Asker(store, model, clock, ceiling or Ceiling(), guard)
+        permits = EvaluationPermits(store, evaluation_id, fence, clock)
+        requests = _requests(store, evaluation, plan)
+        _ask_and_end(asker, evaluation, plan, requests, permits, stop, progress)
+    return _ended(_evaluation(store, evaluation_id))
+
+
+def _ask_and_end(
+    asker: Asker,
+    evaluation: Evaluation,
+    plan: Plan,
+    requests: list[DecisionRequest],
+    permits: EvaluationPermits,
+    stop: Callable[[], bool] | None,
+    progress: Callable[[int, int], None] | None,
+) -> None:
+    store, clock = asker.store, asker.clock
+
+    def should_stop() -> bool:
+        return bool(stop and stop()) or _evaluation(store, evaluation.id).cancel_requested
+
+    try:
+        asked = asker.ask(requests, permits=permits, stop=should_stop, progress=progress)
+    except PermitsExhaustedError:
+        # Either the permits that a crash or a failed call used up are missing now, or a newer claim has taken over.
+        interrupt(store, evaluation, reason="permits-lost", now=clock())
+        return
+    except Exception:
+        interrupt(store, evaluation, reason="guard" if asker.guard else "job-failed", now=clock())
+        raise
+    if set(asked.answers) >= {request.fingerprint for request in requests}:
+        write_report(store, evaluation, plan, now=clock())
+    else:
+        interrupt(store, evaluation, reason=_why(asked), now=clock())
+
+
+def _why(asked: Asked) -> str:
+    if asked.stopped:
+        return "cancelled"
+    if isinstance(asked.failure, ModelRefusedError):
+        return "model-refused"
+    return "model-unavailable" if asked.gave_up else "permits-lost"
+
+
+def _requests(store: Store, evaluation: Evaluation, plan: Plan) -> list[DecisionRequest]:
+    field = plan.before.endpoint.definition.input_field
+    rows = scored_items(store, evaluation.classifier, evaluation.held_out_set).values_list("values", flat=True)
+    return [
+        column.request(plan.model, values[field], plan.clock)
+        for values in rows.iterator(chunk_size=2000)
+        for column in (plan.before, plan.after)
+    ]
+
+
+def _evaluation(store: Store, evaluation_id: str) -> Evaluation:
+    found = (
+        store.all(Evaluation)
+        .select_related("classifier", "held_out_set", "before_version", "after_version", "after_ml_model")
+        .filter(id=evaluation_id)
+        .first()
+    )
+    if found is None:
+        raise NoSuchEvaluationError("there is no such evaluation.", evaluation=evaluation_id)
+    return found
+
+
+def _ended(evaluation: Evaluation) -> EndedEvaluation:
+    report = getattr(evaluation, "report", None)
+    return EndedEvaluation(evaluation.id, evaluation.state, evaluation.reason, report.id if report else None)

@@ -1,0 +1,218 @@
+"""Confirming an evaluation: the refusals, in order, and the row that holds its permits. Source: spec, section 4."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from cyclotron.actions.events import append_event
+from cyclotron.core.errors import (
+    BoundChangedError,
+    EvaluationRunningError,
+    InvalidEvaluationError,
+    LiveCallsOffError,
+    NoSuchEvaluationError,
+    PlanChangedError,
+    RequestCeilingError,
+    RequestIdReusedError,
+)
+from cyclotron.core.draws import MAX_IDENTITY
+from cyclotron.evaluation.plan import DEFAULT_MINIMUM_PER_LABEL, Plan, comparison_of, make_plan
+from cyclotron.models import Classifier, Evaluation
+from cyclotron.store import Store
+from kapsoweb.foundation.canonical import check_text, digest
+from kapsoweb.foundation.identifiers import new_id
+from kapsoweb.jobs import queries as jobs
+from kapsoweb.jobs.actions import enqueue, request_cancel
+
+JOB_KIND = "cyclotron.evaluate"
+INTERRUPTIONS = {
+    "permits-lost": "Some calls to the model brought no answer, and each had used its permit.",
+    "model-unavailable": "Several calls in a row brought no answer, so the rest were not made.",
+    "model-refused": "The model's endpoint refuses to answer as it is configured.",
+    "cancelled": "It was cancelled.",
+    "guard": "A guard stopped it before a call.",
+    "abandoned": "The process that ran it is gone.",
+    "job-failed": "Its job ended before the report was written.",
+}
+ABANDONED_AFTER = timedelta(minutes=5)  # for evaluations inside a call, which no job watches over
+
+
+@dataclass(frozen=True)
+class StartedEvaluation:
+    """An evaluation that is under way or ended. `new` is False when an earlier call had started it."""
+
+    id: str
+    state: str
+    job_id: str
+    new: bool
+
+
+def start_evaluation(
+    store: Store,
+    classifier: str | None = None,
+    *,
+    model: str,
+    confirmed_bound: int,
+    allow_live: bool,
+    now: datetime,
+    account_id: str | None = None,
+    confirmed_plan: str | None = None,
+    request_id: str | None = None,
+    set_id: str | None = None,
+    minimum_per_label: int = DEFAULT_MINIMUM_PER_LABEL,
+    ceiling_left: int | None = None,
+) -> StartedEvaluation:
+    """Confirm an evaluation of the newest set (or `set_id`) and give it `confirmed_bound` permits.
+
+    With an `account_id` a job is queued in the same transaction; without one the caller runs the evaluation itself.
+    `model` is the identity of the decision model that will be asked. Refused before anything is spent: calls switched
+    off, another evaluation running, a bound or plan that is not the present one, a ceiling that the bound would pass.
+    A repeated `request_id` and a running evaluation of the same comparison give back what is already there.
+    """
+    _check_arguments(confirmed_bound, minimum_per_label, confirmed_plan, request_id)
+    content = digest([classifier, confirmed_bound, confirmed_plan, set_id, minimum_per_label])
+    with store.transaction():
+        locked = store.lock()
+        row = store.classifier(classifier)
+        known = store.all(Evaluation).filter(request_id=request_id).first() if request_id else None
+        if known is not None:
+            if known.request_digest != content:
+                raise RequestIdReusedError(
+                    "this requestId belongs to an evaluation with other content; use a new one.", requestId=request_id
+                )
+            return StartedEvaluation(known.id, known.state, known.job_id, new=False)
+        if not allow_live:
+            raise LiveCallsOffError("calls to a model are switched off here; freezing and reading still work.")
+        plan = make_plan(store, row, model=model, set_id=set_id, minimum_per_label=minimum_per_label)
+        running = running_evaluation(store, row, now=now)
+        if running is not None:
+            if running.comparison_digest == plan.comparison_digest:
+                return StartedEvaluation(running.id, running.state, running.job_id, new=False)
+            raise EvaluationRunningError(
+                "an evaluation of this classifier is running; wait for it or cancel it.", evaluation=running.id
+            )
+        _refuse_drift(plan, confirmed_bound, confirmed_plan, ceiling_left)
+        evaluation = Evaluation(
+            id=new_id("ev"),
+            cyclotron_id=store.cyclotron_id,
+            classifier=row,
+            held_out_set=plan.held_out_set,
+            request_id=request_id,
+            request_digest=content,
+            comparison_digest=plan.comparison_digest,
+            model=model,
+            minimum_per_label=minimum_per_label,
+            before_version=plan.before_version,
+            after_version=plan.after_version,
+            after_ml_model=plan.after_ml_model,
+            bound=plan.bound,
+            total=plan.total,
+            cached_at_start=plan.total - plan.bound,
+            started_at=now,
+            seen_at=now,
+        )
+        if account_id is not None:
+            payload = {"store": store.using, "cyclotron": store.cyclotron_id, "evaluation": evaluation.id}
+            evaluation.job_id = enqueue(kind=JOB_KIND, payload=payload, account_id=account_id, now=now).id
+        evaluation.save(using=store.using, force_insert=True)
+        append_event(
+            store,
+            locked,
+            kind="evaluation-confirmed",
+            detail={"evaluation": evaluation.id, "classifier": row.name, "bound": plan.bound},
+            now=now,
+        )
+    return StartedEvaluation(evaluation.id, evaluation.state, evaluation.job_id, new=True)
+
+
+def cancel_evaluation(store: Store, evaluation_id: str, *, now: datetime) -> None:
+    """Ask a running evaluation to stop. Every answer it got is kept; one that has ended is left alone."""
+    with store.transaction():
+        locked = store.lock()
+        evaluation = store.all(Evaluation).filter(id=evaluation_id).first()
+        if evaluation is None:
+            raise NoSuchEvaluationError("there is no such evaluation.", evaluation=evaluation_id)
+        if evaluation.state != "running" or evaluation.cancel_requested:
+            return
+        evaluation.cancel_requested = True
+        evaluation.save(using=store.using, update_fields=["cancel_requested"])
+        append_event(store, locked, kind="evaluation-cancelling", detail={"evaluation": evaluation_id}, now=now)
+        if evaluation.job_id:
+            request_cancel(evaluation.job_id, now=now)
+        running_evaluation(store, evaluation.classifier, now=now)
+
+
+def running_evaluation(store: Store, classifier: Classifier, *, now: datetime) -> Evaluation | None:
+    """The running evaluation of a classifier, after closing one that nobody runs any more."""
+    running = store.all(Evaluation).filter(classifier=classifier, state="running").first()
+    if running is None:
+        return None
+    if running.job_id:
+        state = jobs.job(running.job_id).state
+        reason = {"queued": None, "running": None, "cancelled": "cancelled"}.get(state, "job-failed")
+    else:
+        reason = "abandoned" if now - running.seen_at > ABANDONED_AFTER else None
+    if reason is None:
+        return running
+    interrupt(store, running, reason=reason, now=now)
+    return None
+
+
+def interrupt(store: Store, evaluation: Evaluation, *, reason: str, now: datetime) -> None:
+    """End a running evaluation without a report; what was answered is kept and what is left can be confirmed anew.
+
+    `reason` is a key of `INTERRUPTIONS`. Nothing happens when a newer claim runs the evaluation or it has ended.
+    """
+    message = INTERRUPTIONS[reason]
+    with store.transaction():
+        locked = store.lock()
+        unanswered = comparison_of(store, evaluation).bound
+        ended = (
+            store.all(Evaluation)
+            .filter(id=evaluation.id, state="running", fence=evaluation.fence)
+            .update(state="interrupted", reason=reason, message=message, unanswered=unanswered, ended_at=now)
+        )
+        if ended:
+            append_event(
+                store,
+                locked,
+                kind="evaluation-interrupted",
+                detail={"evaluation": evaluation.id, "reason": reason, "unanswered": unanswered},
+                now=now,
+            )
+
+
+def _check_arguments(
+    confirmed_bound: int, minimum_per_label: int, confirmed_plan: str | None, request_id: str | None
+) -> None:
+    for what, value, least in (
+        ("confirmedRequestBound", confirmed_bound, 0),
+        ("minimumPerLabel", minimum_per_label, 1),
+    ):
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= 2**31 - 1:
+            raise InvalidEvaluationError(f"{what} must be a whole number, {least} or more.", argument=what)
+    for what, text in (("confirmedPlan", confirmed_plan), ("requestId", request_id)):
+        if text is not None and (not isinstance(text, str) or not 1 <= len(check_text(text, what)) <= MAX_IDENTITY):
+            raise InvalidEvaluationError(f"{what} must be text of 1 to {MAX_IDENTITY} characters.", argument=what)
+
+
+def _refuse_drift(plan: Plan, confirmed_bound: int, confirmed_plan: str | None, ceiling_left: int | None) -> None:
+    if confirmed_bound != plan.bound:
+        raise BoundChangedError(
+            f"an evaluation would now make up to {plan.bound} model requests, not {confirmed_bound}; "
+            "look again and confirm that number. Nothing was spent.",
+            requestBound=plan.bound,
+            confirmedRequestBound=confirmed_bound,
+            planDigest=plan.digest,
+        )
+    if confirmed_plan is not None and confirmed_plan != plan.digest:
+        raise PlanChangedError(
+            "what would be compared is no longer what was confirmed; look again. Nothing was spent.",
+            planDigest=plan.digest,
+            requestBound=plan.bound,
+        )
+    if ceiling_left is not None and plan.bound > ceiling_left:
+        raise RequestCeilingError(
+            f"the evaluation may make up to {plan.bound} model requests, and this open has {ceiling_left} left.",
+            requestBound=plan.bound,
+            left=ceiling_left,
+        )

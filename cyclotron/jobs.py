@@ -1,0 +1,26 @@
+"""The cyclotron's jobs: thin, load by id and call once."""
+
+from typing import Any
+
+from cyclotron.adapters.configured import decision_model
+from cyclotron.evaluation import run_evaluation
+from cyclotron.evaluation.starting import JOB_KIND
+from cyclotron.store import Store
+from kapsoweb.foundation import clock
+from kapsoweb.jobs.registry import job
+from kapsoweb.jobs.running import Claim
+
+
+@job(JOB_KIND)
+def evaluate(claim: Claim) -> dict[str, Any]:
+    """Run an evaluation; the result names its report, or why there is none."""
+    ended = run_evaluation(
+        Store(using=claim.payload["store"], cyclotron_id=claim.payload["cyclotron"]),
+        claim.payload["evaluation"],
+        model=decision_model(),
+        fence=claim.fence,
+        clock=clock.now,
+        stop=claim.cancel_requested,
+        progress=claim.progress,
+    )
+    return {"evaluation": ended.id, "state": ended.state, "reason": ended.reason, "report": ended.report_id}

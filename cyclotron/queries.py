@@ -1,0 +1,160 @@
+"""Reads of a cyclotron: labels, status, events, the held-out overview and its reports."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Count
+
+from cyclotron.actions.freezing import eligible_labels, new_label_count, summary_of
+from cyclotron.actions.learning import reviews_until_due
+from cyclotron.core.draws import PARTITIONS
+from cyclotron.core.errors import NoHeldOutSetError, NothingToScoreError
+from cyclotron.core.overview import InterruptedEvaluation, Overview, RunningEvaluation, Status
+from cyclotron.endpoints import definition_of
+from cyclotron.evaluation.plan import DEFAULT_MINIMUM_PER_LABEL, Plan, comparison_of, make_plan
+from cyclotron.evaluation.starting import running_evaluation
+from cyclotron.labels import CurrentLabel, current_labels, training_review_count
+from cyclotron.models import Classifier, Decision, Evaluation, Event, HeldOutSet, Item, Report, Version
+from cyclotron.store import Store
+
+REPORTS_KEPT_IN_VIEW = 10
+EVENTS_AT_ONCE = 500
+
+
+@dataclass(frozen=True)
+class EventPage:
+    """Events after a cursor, in order, and the cursor to go on from (the same one when there are none)."""
+
+    events: tuple[Event, ...]
+    cursor: int
+
+
+def labels(store: Store, classifier: str | None = None) -> list[CurrentLabel]:
+    """The label of each item that counts now, in identity order, and what it may be used for."""
+    return sorted(current_labels(store, store.classifier(classifier)), key=lambda label: label.item_id)
+
+
+def events(store: Store, *, after: int = 0, limit: int = EVENTS_AT_ONCE) -> EventPage:
+    """Events with a sequence above the cursor `after`. A cursor stays good across restarts of any process."""
+    rows = tuple(store.all(Event).filter(sequence__gt=after).order_by("sequence")[: min(limit, EVENTS_AT_ONCE)])
+    return EventPage(rows, rows[-1].sequence if rows else after)
+
+
+def status(store: Store, classifier: str | None = None) -> Status:
+    """Counts of items, decisions and reviews, the active version, and when learning is due."""
+    row = store.classifier(classifier)
+    partitions = dict(store.all(Item).values_list("partition").annotate(Count("id")))
+    version = row.active_version
+    ml_model = row.active_ml_model
+    return Status(
+        items={partition: partitions.get(partition, 0) for partition in PARTITIONS},
+        decisions=store.all(Decision).count(),
+        reviews=_counted(definition_of(row).labels, current_labels(store, row)),
+        version=version.number if version else 1,
+        refits=ml_model.refit if ml_model else 0,
+        versions=store.rows(Version).filter(classifier=row).count(),
+        training_reviews=training_review_count(store, row),
+        next_learning_in=reviews_until_due(store, row, store.cyclotron().learn_every),
+    )
+
+
+def overview(
+    store: Store,
+    classifier: str | None = None,
+    *,
+    model: str,
+    allow_live: bool,
+    now: datetime,
+    minimum_per_label: int = DEFAULT_MINIMUM_PER_LABEL,
+) -> Overview:
+    """What the held-out panel shows. `model` is the identity of the model that an evaluation would ask."""
+    row = store.classifier(classifier)
+    definition = definition_of(row)
+    running = running_evaluation(store, row, now=now)
+    plan = _plan_or_none(store, row, model, minimum_per_label)
+    reason = _why_disabled(row, running, plan, allow_live=allow_live)
+    return Overview(
+        cyclotron_id=store.cyclotron_id,
+        name=store.cyclotron().name,
+        classifier=row.name,
+        labels=definition.labels,
+        positive_label=definition.positive_label,
+        live_enabled=allow_live,
+        minimum_per_label=minimum_per_label,
+        current_set=summary_of(store.all(HeldOutSet).get(id=row.current_set_id)) if row.current_set_id else None,
+        new_labels=new_label_count(store, row, eligible_labels(store, row)),
+        request_bound=plan.bound if plan else None,
+        plan_digest=plan.digest if plan else None,
+        running=_running(store, running) if running else None,
+        interrupted=None if running else _interrupted(store, row),
+        disabled_reason=reason,
+        reports=held_out_reports(store, row.name),
+    )
+
+
+def report_records(store: Store, classifier: str | None = None, limit: int | None = None) -> list[Report]:
+    """Stored reports of a classifier, oldest first; the newest `limit` of them when given."""
+    rows = store.all(Report).filter(classifier=store.classifier(classifier)).order_by("-id")
+    return list(rows[:limit] if limit else rows)[::-1]
+
+
+def held_out_reports(
+    store: Store, classifier: str | None = None, limit: int = REPORTS_KEPT_IN_VIEW
+) -> Sequence[dict[str, Any]]:
+    """The last reports (ten unless asked otherwise), oldest first."""
+    return [record.document for record in report_records(store, classifier, limit)]
+
+
+def _counted(declared: Sequence[str], rows: Any) -> dict[str, int]:
+    counts = Counter(row.label for row in rows)
+    return {label: counts[label] for label in declared}
+
+
+def _plan_or_none(store: Store, row: Classifier, model: str, minimum_per_label: int) -> Plan | None:
+    try:
+        return make_plan(store, row, model=model, minimum_per_label=minimum_per_label)
+    except (NoHeldOutSetError, NothingToScoreError):
+        return None
+
+
+def _why_disabled(row: Classifier, running: Evaluation | None, plan: Plan | None, *, allow_live: bool) -> str | None:
+    if not allow_live:
+        return "Calls to a model are switched off in this lab."
+    if running is not None:
+        return "An evaluation is running."
+    if row.current_set_id is None:
+        return "No held-out set is frozen yet."
+    if plan is None:
+        return "Every item of the held-out set trains now; freeze a new one."
+    return None
+
+
+def _running(store: Store, evaluation: Evaluation) -> RunningEvaluation:
+    left = comparison_of(store, evaluation).bound
+    return RunningEvaluation(
+        id=evaluation.id,
+        state="cancelling" if evaluation.cancel_requested else evaluation.state,
+        done=evaluation.total - left,
+        total=evaluation.total,
+        requests_used=evaluation.permits_taken,
+        bound=evaluation.bound,
+        started_at=evaluation.started_at,
+    )
+
+
+def _interrupted(store: Store, row: Classifier) -> InterruptedEvaluation | None:
+    newest = store.all(Evaluation).filter(classifier=row).order_by("-id").first()
+    if newest is None or newest.state != "interrupted" or newest.ended_at is None:
+        return None
+    return InterruptedEvaluation(
+        id=newest.id,
+        reason=newest.reason,
+        message=newest.message,
+        ended_at=newest.ended_at,
+        requests_used=newest.permits_taken,
+        answers_kept=newest.total - newest.unanswered,
+        unanswered=newest.unanswered,
+    )
