@@ -44,8 +44,8 @@ def main(port: int | None = None) -> int:
 def _run(port: int, stop: Stop) -> None:
     with stop.interrupting():
         home = _set_up_django()
-        require_free(port)
     with sole_lab(home, f"http://{HOST}:{port}/"):
+        require_free(port)
         with stop.interrupting():
             # Only now: it imports models, which need Django to be set up.
             from kapsoweb.lab.preparation import prepare, sign_in_path  # noqa: PLC0415

@@ -24,5 +24,5 @@ def what_is_missing(port: int) -> str | None:
     try:
         checks = json.loads(body)["checks"]
         return "; ".join(f"{name}: {check['says']}" for name, check in checks.items() if not check["ok"])
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, AttributeError):  # not the shape of /readyz: something else answers here
         return f"/readyz answered with status {response.status}"
