@@ -19,12 +19,12 @@ PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 WHITENOISE_USE_FINDERS = True
 
 DATABASES = {"default": database(KAPSOWEB_HOME)}
-# A database of its own for each process that runs tests; a file where it is SQLite, because tests use threads.
-DATABASES["default"]["TEST"] = {
-    "NAME": f"test_kapsoweb_{os.getpid()}"
-    if DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql"
-    else str(KAPSOWEB_HOME / "test.sqlite3")
-}
+# A file where it is SQLite, because tests use threads. On a server it is a database of its own: Django puts test_ before
+# the name that DATABASE_URL has, and one that names no database of its own gets one for this process.
+if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
+    DATABASES["default"]["TEST"] = {"NAME": str(KAPSOWEB_HOME / "test.sqlite3")}
+elif DATABASES["default"]["NAME"] == "postgres":
+    DATABASES["default"]["TEST"] = {"NAME": f"test_kapsoweb_{os.getpid()}"}
 CELERY_BROKER_URL, CELERY_BROKER_TRANSPORT_OPTIONS = broker(KAPSOWEB_HOME)
 KAPSOWEB_DECISION_MODEL = "local"
 KAPSOWEB_MODEL_KEY = ""

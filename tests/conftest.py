@@ -1,0 +1,33 @@
+"""Fixtures that every test may use."""
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+
+import pytest
+
+from kapsoweb.jobs import registry
+from kapsoweb.jobs.registry import Abandoned, Handler
+from tests.support.fixtures import browser_type_launch_args, screening_data
+
+__all__ = ["browser_type_launch_args", "moment", "register_job", "screening_data"]
+
+
+@pytest.fixture
+def moment() -> datetime:
+    """A fixed moment, aware, in UTC."""
+    return datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+
+
+@pytest.fixture
+def register_job() -> Iterator[Callable[..., str]]:
+    """`register_job(handler, abandoned=None, kind="test.work") -> kind`: a handler for the length of one test."""
+    kinds: list[str] = []
+
+    def register(handler: Handler, abandoned: Abandoned | None = None, kind: str = "test.work") -> str:
+        registry.job(kind, abandoned=abandoned)(handler)
+        kinds.append(kind)
+        return kind
+
+    yield register
+    for kind in kinds:
+        registry.forget(kind)
