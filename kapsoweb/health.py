@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from celery import Celery
 from django.conf import settings
+from django.contrib.auth.decorators import login_not_required
 from django.db import connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils.module_loading import import_string
@@ -74,6 +75,7 @@ def _run(name: str, question: Callable[[], str]) -> Check:
         return Check(name, ok=False, says=f"the {name} does not answer")
 
 
+@login_not_required
 @require_safe
 @never_cache
 def healthz(request: HttpRequest) -> HttpResponse:  # noqa: ARG001 - Django passes it
@@ -81,6 +83,7 @@ def healthz(request: HttpRequest) -> HttpResponse:  # noqa: ARG001 - Django pass
     return JsonResponse({"status": "up"})
 
 
+@login_not_required
 @require_safe
 @never_cache
 def readyz(request: HttpRequest) -> HttpResponse:  # noqa: ARG001 - Django passes it

@@ -1,7 +1,7 @@
 """Every address of the lab: health first, then the admin, then the rooms' own."""
 
 from django.contrib import admin
-from django.urls import path
+from django.urls import include, path
 
 from kapsoweb import health
 
@@ -9,4 +9,11 @@ urlpatterns = [
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
     path("admin/", admin.site.urls),
+    path("", include("kapsoweb.pages.urls")),
+    path("", include("cyclotron.urls")),
 ]
+
+handler400 = "kapsoweb.pages.errors.bad_request"
+handler403 = "kapsoweb.pages.errors.forbidden"
+handler404 = "kapsoweb.pages.errors.not_found"
+handler500 = "kapsoweb.pages.errors.server_error"

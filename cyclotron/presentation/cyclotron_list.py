@@ -1,0 +1,57 @@
+"""A row of the list of cyclotrons: its counts and the headline of its newest report."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from cyclotron.core.overview import Status
+from cyclotron.presentation.figures import Figure, grouped, percent, points_figure
+from cyclotron.presentation.sentences import VerdictWords, verdict_of
+
+
+@dataclass(frozen=True)
+class Headline:
+    """What the newest report says, and where it is."""
+
+    report_id: str
+    evaluated_at: datetime
+    before: Figure
+    after: Figure
+    change: Figure
+    verdict: VerdictWords
+
+
+@dataclass(frozen=True)
+class CyclotronRow:
+    """One cyclotron; `headline` is None before its first report."""
+
+    cyclotron_id: str
+    name: str
+    items: str
+    reviews: str
+    headline: Headline | None
+
+
+def headline_of(report_id: str, report: Mapping[str, Any]) -> Headline:
+    """The headline of a stored report."""
+    headline = report["headline"]
+    return Headline(
+        report_id=report_id,
+        evaluated_at=datetime.fromisoformat(report["createdAt"]),
+        before=percent(headline["before"]),
+        after=percent(headline["after"]),
+        change=points_figure(headline["changePoints"]),
+        verdict=verdict_of(report),
+    )
+
+
+def cyclotron_row(cyclotron_id: str, name: str, status: Status, headline: Headline | None) -> CyclotronRow:
+    """A cyclotron with its counts."""
+    return CyclotronRow(
+        cyclotron_id=cyclotron_id,
+        name=name,
+        items=grouped(sum(status.items.values())),
+        reviews=grouped(sum(status.reviews.values())),
+        headline=headline,
+    )

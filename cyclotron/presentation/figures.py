@@ -1,0 +1,111 @@
+"""Numbers as a page writes them: shares and points with one decimal, grouped counts, a null as a dash with a reason."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from cyclotron.core.intervals import Interval
+
+DASH = "–"
+MINUS = "−"  # the sign for negative numbers, as wide as a plus sign in tabular figures
+NO_INTERVAL = "not computed: the report was written before intervals existed"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Text of a number, or a dash together with the `reason` why there is none."""
+
+    text: str
+    reason: str = ""
+
+
+def interval_of(value: Mapping[str, Any] | None) -> Interval | None:
+    """Read a report's `{"low", "high"}`; None for a missing interval (a report from before they existed)."""
+    return None if value is None else Interval(float(value["low"]), float(value["high"]))
+
+
+def missing(reason: str) -> Figure:
+    """A dash that says why there is no number."""
+    return Figure(DASH, reason)
+
+
+def percent(share: float | None, reason: str = "") -> Figure:
+    """A share in 0..1 as `81.5%`."""
+    return missing(reason) if share is None else Figure(f"{share * 100:.1f}%")
+
+
+def percent_interval(interval: Interval | None) -> Figure:
+    """An interval of shares in 0..1 as `74.1% to 88.0%`."""
+    if interval is None:
+        return missing(NO_INTERVAL)
+    return Figure(f"{interval.low * 100:.1f}% to {interval.high * 100:.1f}%")
+
+
+def signed(points: float) -> str:
+    """Percentage points with their sign: `+24.7`, `−3.0`, and `0.0` without one."""
+    text = f"{abs(points):.1f}"
+    if text == "0.0":
+        return text
+    return ("+" if points > 0 else MINUS) + text
+
+
+def points_figure(points: float | None, reason: str = "") -> Figure:
+    """A change in percentage points as `+24.7 points`."""
+    return missing(reason) if points is None else Figure(f"{signed(points)} points")
+
+
+def points_interval(interval: Interval | None) -> Figure:
+    """An interval of percentage points as `+10.1 to +38.9`."""
+    if interval is None:
+        return missing(NO_INTERVAL)
+    return Figure(f"{signed(interval.low)} to {signed(interval.high)}")
+
+
+def share_change(before: float | None, after: float | None, reason: str = "") -> Figure:
+    """The change between two shares in 0..1, in points; a dash when either is missing."""
+    if before is None or after is None:
+        return missing(reason)
+    return points_figure((after - before) * 100)
+
+
+def grouped(number: int) -> str:
+    """A whole number with its thousands apart: `10,000`."""
+    return f"{number:,}"
+
+
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """A count with its noun: `1 item`, `10,000 items`."""
+    return f"{grouped(number)} {one if number == 1 else many or one + 's'}"
+
+
+def p_value(value: float | None) -> Figure:
+    """A p-value as `p = 0.034`, or `p < 0.001`."""
+    if value is None:
+        return missing("not computed")
+    return Figure("p < 0.001" if value < 0.001 else f"p = {value:.3f}")
+
+
+def weight_text(weight: float) -> str:
+    """An item's weight with two decimals, as scores have."""
+    return f"{weight:,.2f}"
+
+
+def short_digest(value: str) -> str:
+    """The first eight hexadecimal digits of a digest, enough to tell two sets apart by eye."""
+    return value.rpartition("_")[2].rpartition(":")[2][:8]
+
+
+def elapsed(since: datetime, now: datetime) -> str:
+    """Time gone by as `4 s`, `2 min 5 s` or `1 h 3 min`; never negative."""
+    seconds = max(0, int((now - since) / timedelta(seconds=1)))
+    if seconds < 60:
+        return f"{seconds} s"
+    if seconds < 3600:
+        return f"{seconds // 60} min {seconds % 60} s"
+    return f"{seconds // 3600} h {seconds % 3600 // 60} min"
+
+
+def sentence_case(message: str) -> str:
+    """An error's message as a sentence on a page: with a capital first."""
+    return message[:1].upper() + message[1:]

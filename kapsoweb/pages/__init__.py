@@ -1,0 +1,1 @@
+"""Pages that belong to no room: the frame, signing in and out, and errors."""

@@ -1,0 +1,93 @@
+"""Error pages. They hold nothing of the request: a missing record and one of another account look the same."""
+
+from dataclasses import asdict, dataclass
+
+from django.http import HttpRequest, HttpResponse
+from django.template.loader import render_to_string
+
+from kapsoweb.foundation.errors import KapsoError, Kind
+
+STATUS_OF_KIND = {Kind.INVALID: 400, Kind.MISSING: 404, Kind.CONFLICT: 409, Kind.REFUSED: 403, Kind.FAILED: 502}
+
+
+@dataclass(frozen=True)
+class ErrorPage:
+    """An error's id, title, what happened and what to do about it."""
+
+    error_id: str
+    title: str
+    what: str
+    todo: str
+
+
+_BAD_REQUEST = ErrorPage(
+    "bad-request",
+    "This request cannot be read",
+    "Something in it is not of the form that this address takes. Nothing was changed.",
+    "Go back, reload the page and try again.",
+)
+_FORBIDDEN = ErrorPage(
+    "not-allowed",
+    "You may not do this",
+    "Your account lacks the right to it. Nothing was changed.",
+    "Sign in as somebody who has the right, or ask whoever runs the lab.",
+)
+_STALE_FORM = ErrorPage(
+    "stale-form",
+    "This form is too old",
+    "You have signed in or out since it was opened, or the browser keeps no cookies. Nothing was changed.",
+    "Go back, reload the page and send it again.",
+)
+_NOT_FOUND = ErrorPage(
+    "not-found",
+    "There is no such page",
+    "Nothing is at this address, or it is not yours to see.",
+    "Check the address, or find the record from the list.",
+)
+_FAULT = ErrorPage(
+    "internal-error",
+    "Something went wrong here",
+    "This is a fault of the lab and not of yours. It is in the lab's log.",
+    "Try again; if it happens once more, tell whoever runs the lab.",
+)
+
+
+def _respond(page: ErrorPage, status: int) -> HttpResponse:
+    # Without the request: no context processor runs, so the page works when the session or the database does not.
+    response = HttpResponse(render_to_string("errors/error.html", asdict(page)), status=status)
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:  # noqa: ARG001 - Django passes both
+    """400."""
+    return _respond(_BAD_REQUEST, 400)
+
+
+def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:  # noqa: ARG001 - Django passes both
+    """403."""
+    return _respond(_FORBIDDEN, 403)
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:  # noqa: ARG001 - Django passes both
+    """404, also for a record of another account."""
+    return _respond(_NOT_FOUND, 404)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:  # noqa: ARG001 - Django passes it
+    """500."""
+    return _respond(_FAULT, 500)
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:  # noqa: ARG001 - Django passes both
+    """403 for a form without its token (`CSRF_FAILURE_VIEW`)."""
+    return _respond(_STALE_FORM, 403)
+
+
+def refused(error: KapsoError) -> HttpResponse:
+    """An error of any room that no page of its own shows: status by its kind, and a missing record as any 404."""
+    if error.kind is Kind.MISSING:
+        return _respond(_NOT_FOUND, 404)
+    title = "This did not work" if error.kind is Kind.FAILED else "This is not possible"
+    what = error.message[:1].upper() + error.message[1:]
+    return _respond(ErrorPage(error.id, title, what, "Go back and look again."), STATUS_OF_KIND[error.kind])
