@@ -1,8 +1,8 @@
 """Cells: items that share a key and a weight are interchangeable, so they are counted, not listed.
 
 Source: spec held-out, section 5 ("cost follows the number of distinct cells"). A key is a small whole number that the
-caller makes from labels and outcomes. Cells come in one canonical order, by key and then by weight, whatever the order of
-the items.
+caller makes from labels and outcomes. Cells come in one canonical order, by key and then by weight, whatever the order
+of the items.
 """
 
 import math

@@ -178,6 +178,13 @@ class NoSuchEvaluationError(CyclotronError):
     kind = Kind.MISSING
 
 
+class NoSuchReportError(CyclotronError):
+    """The cyclotron has no such report."""
+
+    id = "no-such-report"
+    kind = Kind.MISSING
+
+
 class EvaluationInterruptedError(CyclotronError):
     """The evaluation ended without a report; every answer it got is kept."""
 
@@ -204,20 +211,7 @@ class InvalidScoredItemsError(CyclotronError):
     id = "invalid-scored-items"
 
 
-class NothingToScoreError(CyclotronError):
-    """Not one item of the set is left to score, so there is no number to report."""
-
-    id = "nothing-to-score"
-    kind = Kind.CONFLICT
-
-
 class InvalidMinimumError(CyclotronError):
     """The minimum per label is not a whole number of items, 1 or more."""
 
     id = "invalid-minimum-per-label"
-
-
-class InvalidReportError(CyclotronError):
-    """A held-out report breaks its schema, or what would become one does; the detail's `path` says where."""
-
-    id = "invalid-report"

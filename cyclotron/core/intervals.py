@@ -1,14 +1,15 @@
 """Bootstrap intervals of balanced accuracy before, after, and of the change. Source: spec held-out, section 5.
 
 Resampling n items with replacement is drawing counts of cells (label, right before, right after, weight) from a
-multinomial distribution, so its cost follows the cells and not the items. The counts come from binomials, each cell in its
-turn from what the cells before it left over: in whole numbers, so they always add up to n. Why this is exact and which
-number stream it uses: docs/decisions/resampling-counts-of-cells.md and docs/decisions/number-streams.md.
+multinomial distribution, so its cost follows the cells and not the items. The counts come from binomials, each cell in
+its turn from what the cells before it left over: in whole numbers, so they always add up to n. Why this is exact and
+which number stream it uses: docs/decisions/resampling-counts-of-cells.md and docs/decisions/number-streams.md.
 """
 
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -16,8 +17,8 @@ from cyclotron.core.cells import Cells, Ints, count_cells
 from cyclotron.core.scored import Floats, ScoredColumns
 
 RESAMPLES = 1000
-# Differences of two balanced accuracies below this are rounding: sums of the same shares in another order. Left alone they
-# would put an interval that ends at zero above it. One item of ten million, in one of a hundred labels, is more than this.
+# Differences of two balanced accuracies below this are rounding: sums of the same shares in another order. Left alone
+# they would put an interval that ends at zero above it. One item of ten million, in one of a hundred labels, is more.
 _ROUNDING = 2.0**-36
 # In a group with fewer items than this many times its distinct weights, drawing items is cheaper than drawing counts.
 _ITEMS_PER_WEIGHT = 4
@@ -38,7 +39,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class Intervals:
-    """95% intervals from the same resamples: balanced accuracy before and after (shares), the change in percentage points."""
+    """95% intervals from the same resamples: balanced accuracy before and after (shares), their change (points)."""
 
     before: Interval
     after: Interval
@@ -70,6 +71,12 @@ def bootstrap_intervals(columns: ScoredColumns, set_id: str) -> Intervals:
         after=percentile_interval(drawn.after),
         change=percentile_interval(drawn.change * 100.0),
     )
+
+
+def change_points(before: float, after: float) -> float:
+    """The change in percentage points from two shares, by the same rule as in the resamples."""
+    change = after - before
+    return change * 100.0 if abs(change) >= _ROUNDING else 0.0
 
 
 def difference(after: Floats, before: Floats) -> Floats:
@@ -159,13 +166,13 @@ class _Group:
 def _resampled_groups(cells: Cells, size: int, seed: int, resamples: int) -> Iterator[_Group]:
     """Each group's weight in every resample, in the order of the keys.
 
-    `left` holds, for each resample, how many of its draws the cells so far did not take; `size` how many items are in the
-    cells to come.
+    `left` holds, for each resample, how many of its draws the cells so far did not take; `size` how many items are in
+    the cells to come.
     """
     stream = np.random.RandomState(np.random.PCG64(seed))
     left = np.full(resamples, size, dtype=np.int64)
     edges = np.flatnonzero(np.diff(cells.key, prepend=-1, append=-1)).tolist()
-    for start, end in zip(edges, edges[1:], strict=False):
+    for start, end in pairwise(edges):
         key, weight, count = int(cells.key[start]), cells.weight[start:end], cells.count[start:end]
         items = int(count.sum())
         if end - start > 1 and items < _ITEMS_PER_WEIGHT * (end - start):

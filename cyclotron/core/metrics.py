@@ -5,7 +5,7 @@ denominator is None, never 0, and a macro average is taken over the labels whose
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,12 +13,12 @@ import numpy as np
 
 from cyclotron.core.cells import Ints, count_cells, exact_sum
 from cyclotron.core.errors import InvalidScoredItemsError
-from cyclotron.core.scored import Codes, ScoredColumns
+from cyclotron.core.scored import Codes, ScoredColumns, ScoredItem, columns_of
 
 
 @dataclass(frozen=True)
 class LabelAgreement:
-    """Agreement on one label: the weighted share of its items decided right (None without items), and their raw count."""
+    """Agreement on one label: the weighted share of its items decided right (None without items), and their number."""
 
     agreement: float | None
     count: int
@@ -54,7 +54,7 @@ class EndpointMetrics:
 
 @dataclass(frozen=True)
 class Outcomes:
-    """Unweighted counts of scored items by which endpoint was right: `gained` is right after only, `lost` before only."""
+    """Scored items, unweighted, by which endpoint was right: `gained` is right after only, `lost` before only."""
 
     gained: int
     lost: int
@@ -65,7 +65,7 @@ class Outcomes:
 def endpoint_metrics(columns: ScoredColumns, decided: Codes, positive_label: str | None = None) -> EndpointMetrics:
     """Metrics of the endpoint whose decisions are `decided`, one of the columns' `before` and `after`.
 
-    A decision that is not a declared label is wrong: it counts against accuracy and recall and for no label's precision.
+    A decision that is not a declared label is wrong: it counts against accuracy and recall, and for no precision.
     Raises `InvalidScoredItemsError` when `positive_label` is not declared.
     """
     labels = columns.labels
@@ -106,6 +106,21 @@ def endpoint_metrics(columns: ScoredColumns, decided: Codes, positive_label: str
             for name, agreement, count in zip(labels, recalls, counts, strict=True)
         },
     )
+
+
+def balanced_accuracy(
+    *, labels: Sequence[str], truth: Sequence[str], decided: Sequence[str], weights: Sequence[float]
+) -> float:
+    """Weighted balanced accuracy of `decided` against `truth`, a share: the metric alone, for one column of decisions.
+
+    Raises `NothingToScoreError` when there is no item and `InvalidScoredItemsError` for an undeclared label in `truth`.
+    """
+    items = [
+        ScoredItem("", label, decision, decision, weight)
+        for label, decision, weight in zip(truth, decided, weights, strict=True)
+    ]
+    columns = columns_of(items, labels)
+    return endpoint_metrics(columns, columns.after).balanced_accuracy
 
 
 def outcomes(columns: ScoredColumns) -> Outcomes:

@@ -1,5 +1,6 @@
-"""Scored items: the frozen label, both endpoints' decisions and the weight. Everything in a report's numbers follows from
-them. Source: spec held-out, section 5.
+"""Scored items: the frozen label, both endpoints' decisions and the weight. All of a report's numbers follow from them.
+
+Source: spec held-out, section 5.
 """
 
 from collections.abc import Sequence
@@ -11,8 +12,8 @@ import numpy.typing as npt
 
 from cyclotron.core.errors import InvalidScoredItemsError, NothingToScoreError
 
-# A weight is one over a probability, so never below 1. Draws have 64 bits (spec, section 1): a probability below 2**-64 is
-# as good as none, and a bound keeps every sum far from overflow.
+# A weight is one over a probability, so never below 1. Draws have 64 bits (spec, section 1): a probability below 2**-64
+# is as good as none, and a bound keeps every sum far from overflow.
 MIN_WEIGHT = 1.0
 MAX_WEIGHT = 2.0**64
 UNDECLARED = -1
@@ -40,9 +41,9 @@ class ScoredItem:
 class ScoredColumns:
     """Scored items as columns of one length n: what metrics and intervals read, whatever the order of the items.
 
-    `labels` are the declared labels in their declared order. `label`, `before` and `after` are integer codes: positions in
-    `labels`, or `UNDECLARED` (-1) in `before` and `after` for a decision that is not a declared label. `weight` is finite,
-    1 to 2**64. Raises `NothingToScoreError` for n = 0 and `InvalidScoredItemsError` for anything else that is not so.
+    `labels` are the declared labels in their declared order. `label`, `before` and `after` are integer codes: positions
+    in `labels`, or `UNDECLARED` (-1) in `before` and `after` for a decision that is not a declared label. `weight` is
+    finite, 1 to 2**64. Raises `NothingToScoreError` for n = 0 and `InvalidScoredItemsError` for all that is not so.
     """
 
     labels: tuple[str, ...]
@@ -70,7 +71,8 @@ class ScoredColumns:
         # Written so that NaN, for which every comparison is false, is refused as well.
         if not (self.weight.min() >= MIN_WEIGHT and self.weight.max() <= MAX_WEIGHT):
             raise InvalidScoredItemsError(
-                "Every weight must be a finite number from 1 to 2**64: one over a propensity in (0, 1].", column="weight"
+                "Every weight must be a finite number from 1 to 2**64: one over a propensity in (0, 1].",
+                column="weight",
             )
 
     @property

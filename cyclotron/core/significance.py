@@ -11,8 +11,8 @@ _KEPT_BITS = 256
 def sign_test(gained: int, lost: int) -> float:
     """The two-sided p-value, 0..1, of `gained` against `lost` under even odds; 1.0 when both are zero.
 
-    It is twice the probability of at most `min(gained, lost)` heads in `gained + lost` tosses of a fair coin, or 1.0 when
-    the two are equal. Raises `InvalidScoredItemsError` for counts that are not whole numbers, 0 or more.
+    It is twice the probability of at most `min(gained, lost)` heads in `gained + lost` tosses of a fair coin, or 1.0
+    when the two are equal. Raises `InvalidScoredItemsError` for counts that are not whole numbers, 0 or more.
     Up to 4,096 pairs it is the exact fraction, rounded once. Above, each term keeps 256 bits, which leaves a relative
     error below 2**-200 before that rounding. A p-value too small for a float is 0.0.
     """

@@ -49,8 +49,8 @@ def rarest_label(counts: Mapping[str, int]) -> RarestLabel:
 def verdict_of(*, nothing_learned: bool, rarest: RarestLabel, minimum_per_label: int, change: Interval) -> Verdict:
     """The first verdict that applies.
 
-    `nothing_learned`: the active version is version 1 and has no ML model. `change` is the weighted interval of the change
-    in percentage points; an end that is exactly zero makes no change clear.
+    `nothing_learned`: the active version is version 1 and has no ML model. `change` is the weighted interval of the
+    change in percentage points; an end that is exactly zero makes no change clear.
     """
     if nothing_learned:
         return Verdict.NOTHING_LEARNED_YET
