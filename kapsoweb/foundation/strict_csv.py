@@ -7,6 +7,7 @@ reads them, without its process-wide limit on the length of a cell. No message h
 
 import io
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -89,7 +90,8 @@ def read_rows(source: bytes | Path, required: Sequence[str], limits: Limits | No
     with _open(source, limits) as stream:
         records = _Reader(stream).records()
         header = _header(next(records, None), required)
-        positions = {name: index for index, name in enumerate(header) if header.count(name) == 1}
+        uses = Counter(header)
+        positions = {name: index for index, name in enumerate(header) if uses[name] == 1}
         rows: list[Row] = []
         bad: list[BadRow] = []
         for record in records:
