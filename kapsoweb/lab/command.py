@@ -65,6 +65,7 @@ def _run(port: int, stop: Stop) -> None:
                 )
             while not stop.requested:
                 _look_after(processes)
+            _say("Ending web and worker ... (a second Ctrl-C does not wait for the work in hand)")
         finally:
             end_all(processes, stop.is_impatient)
         _say("The lab has ended.")

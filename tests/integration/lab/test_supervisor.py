@@ -17,7 +17,7 @@ from tests.support.running_lab import ENDLESS, RunningLab, is_alive, start_lab, 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at processes through /proc (Linux)")
 
 UP = "Ctrl-C ends it"
-SECONDS_TO_END = 10
+SECONDS_TO_END = 12
 
 
 def get(lab: RunningLab, path: str) -> tuple[int, bytes]:
