@@ -1,0 +1,135 @@
+"""A held-out report as CSV (its items) and as Markdown (sentence first, tables after, every number with its count)."""
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cyclotron.core.summary import counted, p_value, percent, points
+
+CSV_COLUMNS = ("itemId", "label", "before", "after", "weight", "outcome")
+# A spreadsheet takes a cell that begins so for a formula, or skips the character and then does.
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
+_NONE = "–"
+_OUTCOMES = (
+    ("gained", "newly right"),
+    ("lost", "newly wrong"),
+    ("bothRight", "right before and after"),
+    ("bothWrong", "wrong before and after"),
+)
+
+
+def report_csv(report: Mapping[str, Any]) -> str:
+    """The report's items, one row each under a header, as RFC 4180 has it (lines end in CR LF).
+
+    The text of a cell that a spreadsheet would run as a formula gets an apostrophe in front. A decision that is no
+    declared label is an empty cell.
+    """
+    written = io.StringIO(newline="")
+    writer = csv.writer(written)
+    writer.writerow(CSV_COLUMNS)
+    for item in report["items"]:
+        writer.writerow([_cell(item[column]) for column in CSV_COLUMNS])
+    return written.getvalue()
+
+
+def report_markdown(report: Mapping[str, Any]) -> str:
+    """The report in Markdown: summary, numbers with their counts, set, cost. Items are left to CSV and JSON."""
+    parts = [
+        f"# Held-out report: {_inline(report['classifier']['id'])}",
+        _inline(report["change"]["summary"]),
+        _headline(report),
+        _per_label(report),
+        _outcomes(report),
+        _set(report),
+        f"{_inline(report['headline']['definition'])}",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    text = str(value)
+    return "'" + text if isinstance(value, str) and text.startswith(_FORMULA_STARTS) else text
+
+
+def _headline(report: Mapping[str, Any]) -> str:
+    headline, scored = report["headline"], report["heldOutSet"]["scored"]
+    before, after = report["before"], report["after"]
+    rows = [
+        (
+            "Balanced accuracy",
+            _with_interval(percent(headline["before"]), headline.get("beforeInterval"), percent),
+            _with_interval(percent(headline["after"]), headline.get("afterInterval"), percent),
+            _with_interval(points(headline["changePoints"]), headline.get("changeInterval"), points),
+        )
+    ]
+    for name, key in (("Accuracy", "accuracy"), ("Precision", "precision"), ("Recall", "recall")):
+        rows.append((name, *_pair(before["metrics"][key], after["metrics"][key])))
+    return _table((f"Weighted, {counted(scored, 'item')}", _version(before), _version(after), "Change in points"), rows)
+
+
+def _per_label(report: Mapping[str, Any]) -> str:
+    before, after = (report[side]["metrics"]["perLabel"] for side in ("before", "after"))
+    rows = []
+    for label in report["classifier"]["labels"]:
+        absent = {"agreement": None, "count": 0}
+        first, second = before.get(label, absent), after.get(label, absent)
+        rows.append((_inline(label), str(second["count"]), *_pair(first["agreement"], second["agreement"])))
+    return _table(("Agreement on label", "Items", "Before", "After", "Change in points"), rows)
+
+
+def _outcomes(report: Mapping[str, Any]) -> str:
+    change = report["change"]
+    table = _table(("Outcome, unweighted", "Items"), [(name, str(change[key])) for key, name in _OUTCOMES])
+    return f"{table}\n\nExact two-sided sign test of newly right against newly wrong: {p_value(change['pValue'])}."
+
+
+def _set(report: Mapping[str, Any]) -> str:
+    held_out, cost = report["heldOutSet"], report["cost"]
+    return "\n".join(
+        (
+            f"- Held-out set {_inline(held_out['id'])}, frozen {held_out['frozenAt']}: "
+            f"{counted(held_out['size'], 'item')}, {held_out['scored']} scored, "
+            f"{held_out['excludedSinceFrozen']} left out since, "
+            f"{held_out['labelsChangedSinceFrozen']} with a label corrected since.",
+            f"- Verdict: {report['change']['verdict']}; every label needs {report['minimumPerLabel']} scored items.",
+            f"- Cost: {counted(cost['newRequests'], 'new request')}, {cost['cachedRequests']} cached, "
+            f"{cost['tokensIn']} tokens in, {cost['tokensOut']} out.",
+            f"- Written {report['createdAt']} for cyclotron {_inline(report['cyclotronId'])}.",
+        )
+    )
+
+
+def _version(endpoint: Mapping[str, Any]) -> str:
+    refits = f", refit {endpoint['refits']}" if endpoint["refits"] else ", no ML model"
+    return f"Version {endpoint['version']}{refits}"
+
+
+def _pair(before: float | None, after: float | None) -> tuple[str, str, str]:
+    change = _NONE if before is None or after is None else points(100 * (after - before))
+    return _share(before), _share(after), change
+
+
+def _share(value: float | None) -> str:
+    return f"{_NONE} (undefined)" if value is None else percent(value)
+
+
+def _with_interval(value: str, interval: Mapping[str, float] | None, text_of: Any) -> str:
+    if interval is None:
+        return f"{value} (no interval: written before intervals existed)"
+    return f"{value} ({text_of(interval['low'])} to {text_of(interval['high'])})"
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A Markdown table whose first column is text and whose others are figures."""
+    lines = ["| " + " | ".join(header) + " |", "| --- |" + " ---: |" * (len(header) - 1)]
+    lines += ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join(lines)
+
+
+def _inline(text: str) -> str:
+    """Text that Markdown and HTML leave as it is, on one line."""
+    one_line = " ".join(text.split())
+    return "".join("\\" + character if character in "\\`*_[]<>|#&~$" else character for character in one_line)
