@@ -15,7 +15,7 @@ from kapsoweb.jobs import actions, bell, queries, running
 from kapsoweb.jobs.errors import JobCancelled, NoSuchJobError, UnknownKindError
 from kapsoweb.jobs.models import Job, JobState
 
-pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.services, pytest.mark.django_db]
 
 Register = Callable[..., str]
 
@@ -41,6 +41,7 @@ class OutOfPaperError(KapsoError):
     id = "out-of-paper"
 
 
+@pytest.mark.django_db(transaction=True)
 def test_a_job_is_rung_for_once_its_cause_has_committed_and_not_before(register_job: Register, rung: list[str]) -> None:
     kind = register_job(lambda claim: None)
     with transaction.atomic():

@@ -10,7 +10,7 @@ from kapsoweb.foundation import clock
 from kapsoweb.jobs import actions, bell, claims, queries, running, waiting, worker
 from kapsoweb.jobs.models import Job, JobState, WorkerHeartbeat
 
-pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.services, pytest.mark.django_db]
 
 Register = Callable[..., str]
 
@@ -118,6 +118,7 @@ def test_a_worker_counts_as_alive_for_fifteen_seconds_and_is_forgotten_later(mom
     assert actions.sweep(moment + timedelta(seconds=61), Bell()).workers_forgotten == 1
 
 
+@pytest.mark.django_db(transaction=True)
 def test_the_attendant_is_seen_while_it_runs_and_takes_its_row_along() -> None:
     attendant = worker.start_attendant()
     try:

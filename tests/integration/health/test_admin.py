@@ -1,0 +1,68 @@
+"""The admin shows jobs and accounts and changes neither."""
+
+from collections.abc import Callable
+from datetime import datetime
+
+import pytest
+from django.test import Client
+
+from kapsoweb.accounts import access, actions
+from kapsoweb.foundation import clock
+from kapsoweb.jobs import actions as job_actions
+from kapsoweb.jobs import queries
+from kapsoweb.jobs.models import JobState, WorkerHeartbeat
+
+pytestmark = [pytest.mark.services, pytest.mark.django_db]
+
+
+@pytest.fixture
+def owner(client: Client) -> Client:
+    client.force_login(actions.owner())
+    return client
+
+
+@pytest.fixture
+def rows(register_job: Callable[..., str], moment: datetime) -> dict[str, str]:
+    """One row of each table: admin's name of the table -> primary key."""
+    account = access.local_account()
+    held = actions.hold_record(
+        account=account, room="cyclotron", name="screening", store="default", record_id="cyc_1", now=moment
+    )
+    actions.create_sign_in_link(moment)
+    kind = register_job(lambda claim: None)
+    job = job_actions.enqueue(kind=kind, payload={}, account_id=account.pk, now=moment)
+    WorkerHeartbeat.objects.create(id="wkr_1", pid=1, host="here", started_at=moment, seen_at=moment)
+    return {
+        "kapso_accounts/account": account.pk,
+        "kapso_accounts/holding": str(held.pk),
+        "kapso_accounts/signinlink": str(actions.SignInLink.objects.get().pk),
+        "kapso_jobs/job": job.pk,
+        "kapso_jobs/workerheartbeat": "wkr_1",
+    }
+
+
+def test_every_table_can_be_listed_searched_and_read(owner: Client, rows: dict[str, str]) -> None:
+    for table, key in rows.items():
+        assert owner.get(f"/admin/{table}/").status_code == 200
+        assert owner.get(f"/admin/{table}/", {"q": "x"}).status_code == 200
+        assert owner.get(f"/admin/{table}/{key}/change/").status_code == 200
+
+
+def test_nothing_can_be_added_changed_or_deleted(owner: Client, rows: dict[str, str]) -> None:
+    for table, key in rows.items():
+        assert owner.get(f"/admin/{table}/add/").status_code == 403
+        assert owner.post(f"/admin/{table}/{key}/change/", {"state": "done"}).status_code == 403
+        assert owner.post(f"/admin/{table}/{key}/delete/", {"post": "yes"}).status_code == 403
+
+
+def test_a_sign_in_links_digest_is_not_shown(owner: Client, rows: dict[str, str]) -> None:
+    page = owner.get(f"/admin/kapso_accounts/signinlink/{rows['kapso_accounts/signinlink']}/change/")
+    assert actions.SignInLink.objects.get().token_digest not in page.content.decode()
+
+
+def test_a_waiting_job_can_be_cancelled_by_the_named_action(owner: Client, rows: dict[str, str]) -> None:
+    job_id = rows["kapso_jobs/job"]
+    answer = owner.post("/admin/kapso_jobs/job/", {"action": "cancel", "_selected_action": [job_id]})
+    assert answer.status_code == 302
+    assert queries.job(job_id).state == JobState.CANCELLED
+    assert queries.job(job_id).finished_at <= clock.now()
