@@ -184,9 +184,12 @@ def _private_names(server: str, origin: str) -> Iterator[Service]:
     try:
         yield Service(f"{server}/{name}", origin)
     finally:
-        # Django drops its test database itself, unless the run was cut short.
+        # Django drops its test database itself, unless the run was cut short; nobody else has names like these.
         with psycopg.connect(f"{server}/postgres", autocommit=True) as connection:
-            for database in (name, f"test_{name}"):
+            left = connection.execute(
+                "SELECT datname FROM pg_database WHERE starts_with(datname, %s)", [f"test_{name}"]
+            )
+            for (database,) in left.fetchall():
                 connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(database)))
 
 
