@@ -30,8 +30,9 @@ from cyclotron.labels import CurrentLabel
 from cyclotron.models import Report
 from cyclotron.queries import EventPage
 from cyclotron.store import ROOM, Store, store_of
-from kapsoweb.accounts.access import RecordNotFound, access_record_by_name, local_account
+from kapsoweb.accounts.access import access_record_by_name, local_account
 from kapsoweb.accounts.actions import hold_record
+from kapsoweb.accounts.errors import RecordNotFound
 from kapsoweb.foundation import clock
 
 LAB = "lab:"
@@ -164,9 +165,7 @@ class Cyclotron:
         self, classifier: str | None, set_id: str | None, minimum_per_label: int, guard: Guard | None
     ) -> dict[str, Any]:
         row = self.store.classifier(classifier)
-        plan = make_plan(
-            self.store, row, model=self.model.identity, set_id=set_id, minimum_per_label=minimum_per_label
-        )
+        plan = make_plan(self.store, row, model=self.model.identity, set_id=set_id, minimum_per_label=minimum_per_label)
         started = start_evaluation(
             self.store,
             row.name,

@@ -16,21 +16,21 @@ class CurrentLabel:
     """An item's latest label that is not undone, and what its review may be used for.
 
     `use` is `training`, `development` or `audit`: the item's partition, but `training` wherever a person chose a
-    review of it. `propensity` is the item's selection propensity; None weighs 1 (a person's choice has none).
+    review of it. `propensity` is the item's selection propensity, 1 where a person chose it (a choice has none).
     """
 
     item_key: int
     item_id: str
     label: str
     use: str
-    propensity: float | None
+    propensity: float
     values: dict[str, Any]
     values_digest: str
 
     @property
     def weight(self) -> float:
-        """Inverse propensity, 1 where a person chose the item."""
-        return 1.0 / self.propensity if self.propensity is not None else 1.0
+        """Inverse propensity."""
+        return 1.0 / self.propensity
 
 
 def current_labels(store: Store, classifier: Classifier, *, use: str | None = None) -> Iterator[CurrentLabel]:
@@ -43,7 +43,7 @@ def current_labels(store: Store, classifier: Classifier, *, use: str | None = No
     latest = active.values("item_id").annotate(latest=Max("id")).values("latest")
     rows = (
         store.all(Review)
-        .filter(id__in=latest, label__isnull=False)
+        .filter(id__in=latest)
         .order_by("item_id")
         .values_list(
             "item_id", "item__identity", "label", "item__partition", "item__propensity", "item__values",
@@ -55,8 +55,9 @@ def current_labels(store: Store, classifier: Classifier, *, use: str | None = No
     for key, identity, label, partition, propensity, values, values_digest in rows.iterator(chunk_size=2000):
         by_person = key in chosen
         found = TRAINING if by_person else partition
-        if use is None or use == found:
-            yield CurrentLabel(key, identity, label, found, None if by_person else propensity, values, values_digest)
+        if label is not None and use in (None, found):
+            weighed = 1.0 if by_person or propensity is None else propensity
+            yield CurrentLabel(key, identity, label, found, weighed, values, values_digest)
 
 
 def training_review_count(store: Store, classifier: Classifier) -> int:

@@ -11,7 +11,7 @@ from django.db.models import Count
 from cyclotron.actions.freezing import eligible_labels, new_label_count, summary_of
 from cyclotron.actions.learning import reviews_until_due
 from cyclotron.core.draws import PARTITIONS
-from cyclotron.core.errors import NoHeldOutSetError, NothingToScoreError
+from cyclotron.core.errors import NoHeldOutSetError, NoSuchReportError, NothingToScoreError
 from cyclotron.core.overview import InterruptedEvaluation, Overview, RunningEvaluation, Status
 from cyclotron.endpoints import definition_of
 from cyclotron.evaluation.plan import DEFAULT_MINIMUM_PER_LABEL, Plan, comparison_of, make_plan
@@ -99,6 +99,27 @@ def report_records(store: Store, classifier: str | None = None, limit: int | Non
     """Stored reports of a classifier, oldest first; the newest `limit` of them when given."""
     rows = store.all(Report).filter(classifier=store.classifier(classifier)).order_by("-id")
     return list(rows[:limit] if limit else rows)[::-1]
+
+
+def report_record(store: Store, report_id: str) -> Report:
+    """The stored report of that id; raises `NoSuchReportError`."""
+    found = store.all(Report).filter(id=report_id).select_related("classifier").first()
+    if found is None:
+        raise NoSuchReportError("there is no such report.", report=report_id)
+    return found
+
+
+def classifier_names(store: Store) -> list[str]:
+    """The cyclotron's classifiers, in their declared order."""
+    return list(store.all(Classifier).order_by("position").values_list("name", flat=True))
+
+
+def evaluation_progress(
+    store: Store, classifier: str | None = None, *, evaluation_id: str, now: datetime
+) -> RunningEvaluation | None:
+    """How far the evaluation of that id is, or None once it does not run: what a page asks for every second."""
+    running = running_evaluation(store, store.classifier(classifier), now=now)
+    return _running(store, running) if running is not None and running.id == evaluation_id else None
 
 
 def held_out_reports(

@@ -30,7 +30,7 @@ class Store:
         return model._default_manager.using(self.using).filter(cyclotron_id=self.cyclotron_id)
 
     def rows(self, model: type[AnyModel]) -> "models.QuerySet[AnyModel]":
-        """Rows of a model that hangs below one that has a `cyclotron` column; the caller narrows them by that parent."""
+        """Rows of a model that hangs below one with a `cyclotron` column; the caller narrows them by that parent."""
         return model._default_manager.using(self.using)
 
     def transaction(self) -> AbstractContextManager[Any]:

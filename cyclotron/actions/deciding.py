@@ -6,7 +6,7 @@ from typing import Any
 
 from cyclotron.actions.events import append_event
 from cyclotron.asking import Asker
-from cyclotron.core.configuration import Decided
+from cyclotron.core.configuration import Answer, Decided
 from cyclotron.core.draws import check_identity, partition_of, select, selection_draw
 from cyclotron.core.errors import InvalidItemError, ItemChangedError
 from cyclotron.endpoints import Column, active_column
@@ -26,6 +26,11 @@ class Output:
     version: int
     refit: int
     fingerprint: str
+
+    @property
+    def declared_label(self) -> str | None:
+        """The label when it is one of the declared ones; any other could quote the item and is kept nowhere."""
+        return self.decided.label if self.decided.label in self.decided.probabilities else None
 
 
 @dataclass(frozen=True)
@@ -59,13 +64,13 @@ def decide_item(
     store = asker.store
     values_digest = _check_item(identity, values)
     _check_rates(review_rate, audit_rate, low_confidence)
-    classifiers = list(
-        store.all(Classifier).select_related("active_version", "active_ml_model").order_by("position")
-    )
+    classifiers = list(store.all(Classifier).select_related("active_version", "active_ml_model").order_by("position"))
     columns = {row.name: active_column(row) for row in classifiers}
     texts = {name: input_text(values, column.endpoint.definition.input_field) for name, column in columns.items()}
     _refuse_changed(store, identity, values_digest)
-    requests = {name: column.request(asker.model.identity, texts[name], now.isoformat()) for name, column in columns.items()}
+    requests = {
+        name: column.request(asker.model.identity, texts[name], now.isoformat()) for name, column in columns.items()
+    }
     answers = asker.ask(list(requests.values())).answers
     outputs = {
         name: _output(column, answers[requests[name].fingerprint], requests[name].fingerprint)
@@ -99,7 +104,7 @@ def decide_item(
             DecisionOutput(
                 decision=decision,
                 classifier=row,
-                label=outputs[row.name].decided.label,
+                label=outputs[row.name].declared_label or "",
                 confidence=outputs[row.name].decided.confidence,
                 probabilities=dict(outputs[row.name].decided.probabilities),
                 version=outputs[row.name].version,
@@ -115,7 +120,7 @@ def decide_item(
             detail={
                 "decision": decision.id,
                 "item": identity,
-                "labels": {name: output.decided.label for name, output in outputs.items()},
+                "labels": {name: output.declared_label for name, output in outputs.items()},
                 "sent": selection.sent,
                 "reason": selection.reason,
                 "propensity": selection.propensity,
@@ -173,9 +178,7 @@ def _refuse_changed(store: Store, identity: str, values_digest: str) -> None:
         )
 
 
-def _item(
-    store: Store, seed: str, identity: str, values: dict[str, Any], values_digest: str, now: datetime
-) -> Item:
+def _item(store: Store, seed: str, identity: str, values: dict[str, Any], values_digest: str, now: datetime) -> Item:
     item, _ = Item.objects.using(store.using).get_or_create(
         cyclotron_id=store.cyclotron_id,
         identity=identity,
@@ -191,5 +194,5 @@ def _item(
     return item
 
 
-def _output(column: Column, answer: Any, fingerprint: str) -> Output:
+def _output(column: Column, answer: Answer, fingerprint: str) -> Output:
     return Output(column.decide(answer), column.version, column.refit, fingerprint)

@@ -79,9 +79,7 @@ def _set_id(store: Store, classifier: Classifier, eligible: list[CurrentLabel]) 
     )
 
 
-def _copy(
-    store: Store, classifier: Classifier, set_id: str, eligible: list[CurrentLabel], now: datetime
-) -> HeldOutSet:
+def _copy(store: Store, classifier: Classifier, set_id: str, eligible: list[CurrentLabel], now: datetime) -> HeldOutSet:
     definition = definition_of(classifier)
     counts = Counter(label.label for label in eligible)
     frozen = HeldOutSet.objects.using(store.using).create(

@@ -1,4 +1,4 @@
-"""Learning from training reviews: propose, cross-fit, compare on development, promote. Source: spec held-out, section 4.
+"""Learning from training reviews: propose, cross-fit, compare on development, promote. Source: spec, section 4.
 
 The ML model of a version is fitted on answers that did not know the labels: for the items a version was proposed from,
 the answers of a configuration proposed without them (out of fold); for later ones, the version's own.
@@ -183,7 +183,9 @@ class _Session:
         if not requests:
             return _Fitted(column, None)
         scored = [
-            ScoredItem(label.item_id, label.label, None, column.decide(answers[request.fingerprint]).label, label.weight)
+            ScoredItem(
+                label.item_id, label.label, None, column.decide(answers[request.fingerprint]).label, label.weight
+            )
             for label, request in zip(self.development, requests, strict=True)
         ]
         columns = columns_of(scored, self.definition.labels)
@@ -244,9 +246,7 @@ def _activate(
     return version, record
 
 
-def _record_fit(
-    store: Store, version: Version, ml_model: MlModel, fitted_on: int, now: datetime
-) -> MlModelRecord:
+def _record_fit(store: Store, version: Version, ml_model: MlModel, fitted_on: int, now: datetime) -> MlModelRecord:
     return MlModelRecord.objects.using(store.using).create(
         version=version,
         refit=store.rows(MlModelRecord).filter(version=version).count() + 1,

@@ -1,1 +1,1 @@
-"""The rules of the cyclotron as pure functions: no Django, no clock, no randomness without a seed, no input or output."""
+"""The rules of the cyclotron as pure functions: no Django, no clock, no unseeded randomness, no input or output."""

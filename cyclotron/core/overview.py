@@ -1,4 +1,4 @@
-"""What the held-out panel shows: the same facts for a page, an API and the command line. Source: spec, sections 8 and 9."""
+"""What the held-out panel shows, for a page, an API and the command line alike. Source: spec, sections 8 and 9."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

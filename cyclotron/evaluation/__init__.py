@@ -1,6 +1,7 @@
 """Evaluating a frozen set: what is compared and what it may cost, the confirmation, the run, the report."""
 
+from cyclotron.evaluation.confirming import confirm_evaluation
 from cyclotron.evaluation.running import run_evaluation
 from cyclotron.evaluation.starting import StartedEvaluation, cancel_evaluation, start_evaluation
 
-__all__ = ["StartedEvaluation", "cancel_evaluation", "run_evaluation", "start_evaluation"]
+__all__ = ["StartedEvaluation", "cancel_evaluation", "confirm_evaluation", "run_evaluation", "start_evaluation"]

@@ -64,11 +64,7 @@ def claim_evaluation(store: Store, evaluation_id: str, *, fence: int) -> bool:
     Permits that an earlier claim took and never closed are closed as lost: their calls may have been made.
     """
     with store.transaction():
-        won = (
-            store.all(Evaluation)
-            .filter(id=evaluation_id, state="running", fence__lt=fence)
-            .update(fence=fence)
-        )
+        won = store.all(Evaluation).filter(id=evaluation_id, state="running", fence__lt=fence).update(fence=fence)
         if won:
             store.rows(Permit).filter(evaluation_id=evaluation_id, answered_at=None, lost_to="").update(lost_to="crash")
     return bool(won)

@@ -1,4 +1,4 @@
-"""What an evaluation would compare, and how many requests it would have to make. Source: spec held-out, sections 3, 4."""
+"""What an evaluation would compare, and how many requests it would have to make. Source: spec, sections 3 and 4."""
 
 from dataclasses import dataclass
 
@@ -137,7 +137,6 @@ def _plan(
             "freeze a new set.",
             heldOutSet=held_out_set.id,
         )
-    inputs = items.order_by().values("input_digest").distinct()
     clock = held_out_set.frozen_at.isoformat() if definition.uses_clock else ""
     endpoints = {before.endpoint.digest, after.endpoint.digest}
     return Plan(
@@ -150,16 +149,18 @@ def _plan(
         model=model,
         minimum_per_label=minimum_per_label,
         scored=scored,
-        total=inputs.count() * len(endpoints),
-        bound=sum(_unanswered(store, inputs, model, endpoint, clock) for endpoint in endpoints),
+        total=_distinct_inputs(items) * len(endpoints),
+        bound=sum([_unanswered(store, items, model, endpoint, clock) for endpoint in endpoints]),
     )
 
 
-def _unanswered(
-    store: Store, inputs: "QuerySet[HeldOutItem, dict[str, str]]", model: str, endpoint: str, clock: str
-) -> int:
+def _distinct_inputs(items: "QuerySet[HeldOutItem]") -> int:
+    return items.order_by().values("input_digest").distinct().count()
+
+
+def _unanswered(store: Store, items: "QuerySet[HeldOutItem]", model: str, endpoint: str, clock: str) -> int:
     """How many distinct inputs have no stored answer from an endpoint."""
     answered = store.all(CachedAnswer).filter(
         endpoint_digest=endpoint, input_digest=OuterRef("input_digest"), model=model, clock=clock
     )
-    return inputs.filter(~Exists(answered)).count()
+    return _distinct_inputs(items.filter(~Exists(answered)))

@@ -4,6 +4,8 @@ from datetime import datetime
 
 from cyclotron.actions.events import append_event
 from cyclotron.asking import cached_answers
+from cyclotron.core.configuration import Answer, request_fingerprint
+from cyclotron.core.report import CostFacts, EndpointFacts, ReportInputs, SetFacts, build_report
 from cyclotron.core.scored import ScoredItem
 from cyclotron.endpoints import Column
 from cyclotron.evaluation.permits import spent_by
@@ -15,8 +17,106 @@ from kapsoweb.foundation.identifiers import new_id
 
 
 def write_report(store: Store, evaluation: Evaluation, plan: Plan, *, now: datetime) -> Report | None:
-    """Score every item from the cache and store the report with the end of the evaluation.
+    """Score every item from the cache and store the report together with the end of the evaluation.
 
     None when the evaluation has ended meanwhile or a newer claim runs it: one evaluation has one report.
     """
-    raise NotImplementedError
+    document = build_report(_inputs(store, evaluation, plan, now))
+    with store.transaction():
+        locked = store.lock()
+        ended = (
+            store.all(Evaluation)
+            .filter(id=evaluation.id, state="running", fence=evaluation.fence)
+            .update(state="done", ended_at=now)
+        )
+        if not ended:
+            return None
+        report = Report.objects.using(store.using).create(
+            id=new_id("rep"),
+            cyclotron_id=store.cyclotron_id,
+            classifier=evaluation.classifier,
+            held_out_set=plan.held_out_set,
+            evaluation=evaluation,
+            document=document,
+            created_at=now,
+        )
+        append_event(
+            store,
+            locked,
+            kind="evaluation-done",
+            detail={
+                "evaluation": evaluation.id,
+                "report": report.id,
+                "verdict": document["change"]["verdict"],
+                "newRequests": document["cost"]["newRequests"],
+            },
+            now=now,
+        )
+    return report
+
+
+def _inputs(store: Store, evaluation: Evaluation, plan: Plan, now: datetime) -> ReportInputs:
+    rows = list(scored_items(store, evaluation.classifier, plan.held_out_set).defer("values"))
+    spent = spent_by(store, evaluation.id)
+    return ReportInputs(
+        cyclotron_id=store.cyclotron_id,
+        definition=plan.before.endpoint.definition,
+        created_at=now,
+        minimum_per_label=plan.minimum_per_label,
+        before=_endpoint(plan.before),
+        after=_endpoint(plan.after),
+        held_out_set=SetFacts(
+            id=plan.held_out_set.id,
+            frozen_at=plan.held_out_set.frozen_at,
+            size=plan.held_out_set.size,
+            label_counts=plan.held_out_set.label_counts,
+            excluded_since_frozen=plan.held_out_set.size - len(rows),
+            labels_changed_since_frozen=_changed_since_frozen(store, evaluation, rows),
+        ),
+        cost=CostFacts(
+            new_requests=evaluation_calls(store, evaluation),
+            cached_requests=plan.total - spent.requests,
+            tokens_in=spent.tokens_in,
+            tokens_out=spent.tokens_out,
+        ),
+        items=_scored(store, plan, rows),
+    )
+
+
+def evaluation_calls(store: Store, evaluation: Evaluation) -> int:
+    """Permits taken so far: the calls that may have been made, answered or not."""
+    return store.all(Evaluation).values_list("permits_taken", flat=True).get(id=evaluation.id)
+
+
+def _endpoint(column: Column) -> EndpointFacts:
+    return EndpointFacts(column.version, column.refit, column.fingerprint)
+
+
+def _changed_since_frozen(store: Store, evaluation: Evaluation, rows: list[HeldOutItem]) -> int:
+    """Scored items whose label now is another one, or none."""
+    now = {label.item_id: label.label for label in current_labels(store, evaluation.classifier)}
+    return sum(now.get(row.identity) != row.label for row in rows)
+
+
+def _scored(store: Store, plan: Plan, rows: list[HeldOutItem]) -> list[ScoredItem]:
+    before, after = _answers(store, plan, plan.before, rows), _answers(store, plan, plan.after, rows)
+    return [
+        ScoredItem(
+            item_id=row.identity,
+            label=row.label,
+            before=plan.before.decide(before[row.input_digest]).label,
+            after=plan.after.decide(after[row.input_digest]).label,
+            weight=1.0 / row.propensity,
+        )
+        for row in rows
+    ]
+
+
+def _answers(store: Store, plan: Plan, column: Column, rows: list[HeldOutItem]) -> dict[str, Answer]:
+    """A column's stored answers by the input digest of the item."""
+    by_input = {
+        row.input_digest: request_fingerprint(plan.model, column.endpoint.digest, row.input_digest, plan.clock)
+        for row in rows
+    }
+    answers = cached_answers(store, list(by_input.values()))
+    return {input_digest: answers[fingerprint] for input_digest, fingerprint in by_input.items()}

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from cyclotron.actions.events import append_event
+from cyclotron.core.draws import MAX_IDENTITY
 from cyclotron.core.errors import (
     BoundChangedError,
     EvaluationRunningError,
@@ -14,7 +15,6 @@ from cyclotron.core.errors import (
     RequestCeilingError,
     RequestIdReusedError,
 )
-from cyclotron.core.draws import MAX_IDENTITY
 from cyclotron.evaluation.plan import DEFAULT_MINIMUM_PER_LABEL, Plan, comparison_of, make_plan
 from cyclotron.models import Classifier, Evaluation
 from cyclotron.store import Store
@@ -63,7 +63,8 @@ def start_evaluation(
 ) -> StartedEvaluation:
     """Confirm an evaluation of the newest set (or `set_id`) and give it `confirmed_bound` permits.
 
-    With an `account_id` a job is queued in the same transaction; without one the caller runs the evaluation itself.
+    With an `account_id` a job is queued in the same transaction; without one, and when nothing has to be asked, the
+    caller runs the evaluation itself.
     `model` is the identity of the decision model that will be asked. Refused before anything is spent: calls switched
     off, another evaluation running, a bound or plan that is not the present one, a ceiling that the bound would pass.
     A repeated `request_id` and a running evaluation of the same comparison give back what is already there.
@@ -110,7 +111,7 @@ def start_evaluation(
             started_at=now,
             seen_at=now,
         )
-        if account_id is not None:
+        if account_id is not None and plan.bound > 0:
             payload = {"store": store.using, "cyclotron": store.cyclotron_id, "evaluation": evaluation.id}
             evaluation.job_id = enqueue(kind=JOB_KIND, payload=payload, account_id=account_id, now=now).id
         evaluation.save(using=store.using, force_insert=True)

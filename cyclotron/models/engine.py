@@ -1,4 +1,4 @@
-"""Cyclotrons, classifiers, items, decisions, reviews, events and the shared answer cache. Source: spec, sections 1, 4."""
+"""Cyclotrons, classifiers, items, decisions, reviews, events and the answer cache. Source: spec, sections 1 and 4."""
 
 from django.db import models
 from django.db.models import F, Q

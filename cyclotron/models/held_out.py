@@ -91,9 +91,7 @@ class Evaluation(models.Model):
                 fields=["classifier"], condition=Q(state="running"), name="evaluation_running_once"
             ),
             models.CheckConstraint(condition=Q(permits_taken__lte=F("bound")), name="evaluation_within_its_bound"),
-            models.CheckConstraint(
-                condition=Q(state__in=("running", "done", "interrupted")), name="evaluation_state"
-            ),
+            models.CheckConstraint(condition=Q(state__in=("running", "done", "interrupted")), name="evaluation_state"),
             models.CheckConstraint(
                 condition=Q(state="running", ended_at=None) | (~Q(state="running") & Q(ended_at__isnull=False)),
                 name="evaluation_ended_when_not_running",
