@@ -98,7 +98,8 @@ def test_the_readme_can_be_read_in_one_go() -> None:
 
 
 def test_no_file_of_a_room_is_longer_than_400_lines() -> None:
-    long = {path.relative_to(ROOT): count for path in room_code() if (count := len(list(lines(path)))) > 400}
+    written = [path for path in room_code() if path.parent.name != "migrations"]  # those are generated
+    long = {path.relative_to(ROOT): count for path in written if (count := len(list(lines(path)))) > 400}
     assert not long
 
 
