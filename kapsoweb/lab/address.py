@@ -7,6 +7,7 @@ from kapsoweb.lab.errors import BadPort, PortTaken
 
 HOST = "127.0.0.1"
 DEFAULT_PORT = 8000
+_WANTED = "it must be a whole number from 1 to 65535, for example PORT=8001."
 
 
 def port_of_the_environment() -> int:
@@ -14,9 +15,16 @@ def port_of_the_environment() -> int:
     text = os.environ.get("PORT", "").strip()
     if not text:
         return DEFAULT_PORT
-    if not (text.isascii() and text.isdigit() and 1 <= int(text) <= 65535):
-        raise BadPort(f"PORT is {text!r}; it must be a whole number from 1 to 65535, for example PORT=8001.")
-    return int(text)
+    if not (text.isascii() and text.isdigit()):
+        raise BadPort(f"PORT is {text!r}; {_WANTED}")
+    return checked_port(int(text))
+
+
+def checked_port(port: int) -> int:
+    """`port` itself. Raises `BadPort` when it is not from 1 to 65535."""
+    if not 1 <= port <= 65535:
+        raise BadPort(f"The port is {port}; {_WANTED}")
+    return port
 
 
 def require_free(port: int) -> None:
@@ -29,8 +37,7 @@ def require_free(port: int) -> None:
         except PermissionError:
             raise BadPort(f"This account may not listen on port {port}; choose one above 1023: PORT=8000.") from None
         except OSError:
+            other = port + 1 if port < 65535 else DEFAULT_PORT
             raise PortTaken(
-                f"Port {port} of {HOST} is taken by another program; end it, or choose another port: PORT={port + 1}."
-                if port < 65535
-                else f"Port {port} of {HOST} is taken by another program; end it, or choose another: PORT=8001."
+                f"Port {port} of {HOST} is taken by another program; end that, or choose another port: PORT={other}."
             ) from None

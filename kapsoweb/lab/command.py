@@ -11,7 +11,7 @@ from django.apps import apps
 from django.conf import settings
 
 from kapsoweb.foundation.errors import Kind
-from kapsoweb.lab.address import HOST, port_of_the_environment, require_free
+from kapsoweb.lab.address import HOST, checked_port, port_of_the_environment, require_free
 from kapsoweb.lab.errors import HomeUnusable, LabError, NotReady
 from kapsoweb.lab.home import sole_lab
 from kapsoweb.lab.processes import Process, end_all, web_and_worker
@@ -32,7 +32,7 @@ def main(port: int | None = None) -> int:
     stop = Stop()
     stop.listen()
     try:
-        _run(port_of_the_environment() if port is None else port, stop)
+        _run(port_of_the_environment() if port is None else checked_port(port), stop)
     except KeyboardInterrupt:
         _say("Stopped before the lab was up; the next start goes on from here.")
     except LabError as error:
