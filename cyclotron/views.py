@@ -1,15 +1,17 @@
 """The cyclotron's pages: translate in, one call, translate out. Source: spec held-out, section 9."""
 
+import json
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from django.conf import settings
+from django.core.exceptions import BadRequest
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils.http import urlencode
+from django.utils.http import content_disposition_header, urlencode
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 from django_htmx.http import reswap, retarget
@@ -17,6 +19,7 @@ from django_htmx.http import reswap, retarget
 from cyclotron import queries
 from cyclotron.actions import freeze_held_out_set
 from cyclotron.adapters.configured import ModelNotConfiguredError, decision_model
+from cyclotron.core.report_text import report_csv
 from cyclotron.evaluation import cancel_evaluation, start_evaluation
 from cyclotron.presentation.confusion import confusion_of
 from cyclotron.presentation.cyclotron_list import CyclotronRow, cyclotron_row, headline_of
@@ -128,9 +131,14 @@ def progress(request: HttpRequest, cyclotron_id: str, evaluation_id: str) -> Htt
 
 @require_safe
 def report(request: HttpRequest, cyclotron_id: str, report_id: str) -> HttpResponse:
-    """A report with its items, filtered by the address (`outcome`, `label`, `before`, `after`, `page`)."""
+    """A report with its items, filtered by the address (`outcome`, `label`, `before`, `after`, `page`).
+
+    `?format=json` and `?format=csv` give it as a file.
+    """
     holding = _holding(request, cyclotron_id)
     document = queries.report_record(store_of(holding), report_id).document
+    if request.GET.get("format"):
+        return _download(document, request.GET["format"], f"{holding.name}-{report_id}")
     chosen = ItemFilter(**{key: request.GET.get(key, "") for key in ("outcome", "label", "before", "after")})
     page = request.GET.get("page", "")
     context = {
@@ -200,6 +208,18 @@ def _refused(request: HttpRequest, holding: Holding, classifier: str | None, err
     if error.kind is Kind.MISSING:
         raise error
     return _detail(request, holding, classifier, refusal=error)
+
+
+def _download(document: dict[str, Any], form: str, name: str) -> HttpResponse:
+    if form == "json":
+        text, kind = json.dumps(document, ensure_ascii=False, indent=2) + "\n", "application/json"
+    elif form == "csv":
+        text, kind = report_csv(document), "text/csv"
+    else:
+        raise BadRequest("format must be json or csv")
+    response = HttpResponse(text, content_type=f"{kind}; charset=utf-8")
+    response.headers["Content-Disposition"] = content_disposition_header(as_attachment=True, filename=f"{name}.{form}")
+    return response
 
 
 def _to_panel(cyclotron_id: str, classifier: str | None) -> HttpResponse:

@@ -96,10 +96,8 @@ def change_plot(points: float | None, interval: Interval | None) -> Plot:
     reach = max([abs(points or 0.0), *([] if interval is None else [abs(interval.low), abs(interval.high)])])
     half = next((width for width in _CHANGE_HALF_WIDTHS if reach <= width), _CHANGE_HALF_WIDTHS[-1])
     marks = (-half, -half / 2, 0, half / 2, half)
-    anchors = {-half: "start", half: "end"}
-    ticks = tuple(
-        Tick(position(mark, -half, half), signed(mark) if mark else "0", anchors.get(mark, "middle")) for mark in marks
-    )
+    anchors: dict[float, str] = {-half: "start", half: "end"}
+    ticks = tuple(Tick(position(mark, -half, half), _tick_text(mark), anchors.get(mark, "middle")) for mark in marks)
     row = Row(
         kind="change",
         name="Change",
@@ -112,6 +110,10 @@ def change_plot(points: float | None, interval: Interval | None) -> Plot:
         interval=points_interval(interval),
     )
     return Plot(rows=(row,), ticks=ticks, zero="50.00%")
+
+
+def _tick_text(mark: float) -> str:
+    return signed(mark).removesuffix(".0")
 
 
 def dumbbell(before: float | None, after: float | None) -> Dumbbell:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from cyclotron.core import summary
 from cyclotron.core.intervals import Interval
 
 DASH = "–"
@@ -32,22 +33,19 @@ def missing(reason: str) -> Figure:
 
 def percent(share: float | None, reason: str = "") -> Figure:
     """A share in 0..1 as `81.5%`."""
-    return missing(reason) if share is None else Figure(f"{share * 100:.1f}%")
+    return missing(reason) if share is None else Figure(summary.percent(share))
 
 
 def percent_interval(interval: Interval | None) -> Figure:
     """An interval of shares in 0..1 as `74.1% to 88.0%`."""
     if interval is None:
         return missing(NO_INTERVAL)
-    return Figure(f"{interval.low * 100:.1f}% to {interval.high * 100:.1f}%")
+    return Figure(f"{summary.percent(interval.low)} to {summary.percent(interval.high)}")
 
 
 def signed(points: float) -> str:
-    """Percentage points with their sign: `+24.7`, `−3.0`, and `0.0` without one."""
-    text = f"{abs(points):.1f}"
-    if text == "0.0":
-        return text
-    return ("+" if points > 0 else MINUS) + text
+    """Percentage points with their sign as the report's summary has them, but with a minus as wide as the plus."""
+    return summary.points(points).replace("-", MINUS)
 
 
 def points_figure(points: float | None, reason: str = "") -> Figure:
@@ -79,11 +77,9 @@ def counted(number: int, one: str, many: str | None = None) -> str:
     return f"{grouped(number)} {one if number == 1 else many or one + 's'}"
 
 
-def p_value(value: float | None) -> Figure:
-    """A p-value as `p = 0.034`, or `p < 0.001`."""
-    if value is None:
-        return missing("not computed")
-    return Figure("p < 0.001" if value < 0.001 else f"p = {value:.3f}")
+def quoted(label: str) -> str:
+    """A label inside a sentence: in quotes, and isolated so that text from right to left keeps to its own."""
+    return f"“\u2068{label}\u2069”"
 
 
 def weight_text(weight: float) -> str:

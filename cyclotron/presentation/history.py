@@ -10,7 +10,7 @@ from typing import Any
 
 from cyclotron.presentation.figures import (
     Figure,
-    counted,
+    grouped,
     interval_of,
     percent,
     percent_interval,
@@ -120,7 +120,7 @@ def _row(number: int, report: StoredReport) -> HistoryRow:
         report_id=report.id,
         created_at=datetime.fromisoformat(document["createdAt"]),
         set_id=short_digest(document["heldOutSet"]["id"]),
-        scored=counted(document["heldOutSet"]["scored"], "item"),
+        scored=grouped(document["heldOutSet"]["scored"]),
         version=f"{document['after']['version']}",
         before=percent(headline["before"], nothing),
         after=percent(headline["after"], nothing),

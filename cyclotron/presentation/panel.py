@@ -144,18 +144,26 @@ def status_facts(status: Status) -> list[Fact]:
         Fact(
             "Items",
             grouped(sum(status.items.values())),
-            ", ".join(f"{name} {grouped(count)}" for name, count in status.items.items()),
+            _parts(status.items),
         ),
         Fact("Decisions", grouped(status.decisions)),
         Fact(
             "Reviews",
             grouped(reviews),
-            ", ".join(f"{name} {grouped(count)}" for name, count in status.reviews.items()),
+            _parts(status.reviews),
         ),
-        Fact("Active version", f"{status.version} of {status.versions}", f"refitted {counted(status.refits, 'time')}"),
+        Fact(
+            "Active version",
+            f"{status.version} of {status.versions}",
+            note=f"refitted {counted(status.refits, 'time')}",
+        ),
         Fact(
             "Next learning",
             f"in {counted(status.next_learning_in, 'review')}" if status.next_learning_in > 0 else "due now",
-            f"{counted(status.training_reviews, 'training review')} so far",
+            note=f"{counted(status.training_reviews, 'training review')} so far",
         ),
     ]
+
+
+def _parts(counts: Mapping[str, int]) -> list[Fact]:
+    return [Fact(name, grouped(count)) for name, count in counts.items()]

@@ -5,18 +5,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from cyclotron.core.summary import p_value
 from cyclotron.presentation.charts import Dumbbell, Plot, change_plot, dumbbell, share_row, share_ticks
 from cyclotron.presentation.figures import (
     Figure,
     counted,
     grouped,
     interval_of,
-    p_value,
     percent,
+    quoted,
     share_change,
     short_digest,
 )
-from cyclotron.presentation.sentences import VerdictWords, headline_sentence, verdict_of
+from cyclotron.presentation.sentences import VerdictWords, headline_sentence, scored_sentence, verdict_of
 
 
 @dataclass(frozen=True)
@@ -55,11 +56,12 @@ class OutcomeRow:
 
 @dataclass(frozen=True)
 class Fact:
-    """A name and what is to be said under it."""
+    """A name and what is to be said under it; `parts` are what the number is made of."""
 
     name: str
     text: str
-    title: str = ""
+    parts: Sequence["Fact"] = ()
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,7 @@ class ReportView:
     created_at: datetime
     classifier: str
     sentence: str
+    scored: str
     verdict: VerdictWords
     definition: str
     summary: str
@@ -76,7 +79,7 @@ class ReportView:
     change: Plot
     labels: Sequence[LabelRow]
     outcomes: Sequence[OutcomeRow]
-    p_value: Figure
+    p_value: str
     metrics: Sequence[MetricRow]
     set_id: str
     set_digest: str
@@ -97,6 +100,7 @@ def report_view(report: Mapping[str, Any]) -> ReportView:
         created_at=datetime.fromisoformat(report["createdAt"]),
         classifier=report["classifier"]["id"],
         sentence=headline_sentence(report),
+        scored=scored_sentence(report),
         verdict=verdict_of(report),
         definition=headline["definition"],
         summary=report["change"]["summary"],
@@ -184,7 +188,7 @@ def _outcomes(change: Mapping[str, Any]) -> list[OutcomeRow]:
 
 def _metrics(report: Mapping[str, Any]) -> list[MetricRow]:
     positive = report["classifier"]["positiveLabel"]
-    of = f"of “{positive}”" if positive else "mean over labels"
+    of = f"of {quoted(positive)}" if positive else "mean over labels"
     undefined = "undefined: nothing to divide by"
     rows = []
     for key, name in (
@@ -206,11 +210,7 @@ def _set_facts(held_out: Mapping[str, Any]) -> list[Fact]:
     return [
         Fact("Items frozen", grouped(held_out["size"])),
         Fact("Items scored", grouped(held_out["scored"])),
-        Fact(
-            "Labels frozen",
-            ", ".join(f"{label} {grouped(count)}" for label, count in held_out["labelCounts"].items()),
-        ),
-    ]
+    ] + [Fact(f"Frozen as {quoted(label)}", grouped(count)) for label, count in held_out["labelCounts"].items()]
 
 
 def _left_out(held_out: Mapping[str, Any]) -> list[str]:

@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from cyclotron.core.verdict import Verdict, rarest_label
-from cyclotron.presentation.figures import counted, interval_of, percent, points_figure, points_interval
+from cyclotron.presentation.figures import counted, interval_of, percent, points_figure, points_interval, quoted
 
 
 @dataclass(frozen=True)
 class VerdictWords:
-    """A verdict as a page shows it: a word, its tone (good, bad, unclear), a sign, and a sentence that says why."""
+    """A verdict as a page shows it: a word, its tone (good, bad, unclear), a sign, and a sentence that says why.
+
+    The sign is empty where no direction is meant.
+    """
 
     word: str
     tone: str
@@ -28,7 +31,7 @@ _WORDS = {
     Verdict.NOTHING_LEARNED_YET: VerdictWords(
         "Nothing learned yet",
         "unclear",
-        "=",
+        "",
         "Nothing learned yet: the active classifier is still version 1 without an ML model.",
     ),
 }
@@ -38,7 +41,7 @@ def verdict_of(report: Mapping[str, Any]) -> VerdictWords:
     """The verdict of a report in words; colour never speaks alone."""
     verdict = Verdict(report["change"]["verdict"])
     if verdict == Verdict.TOO_FEW_LABELS:
-        return VerdictWords("Too few labels", "unclear", "?", _too_few(report))
+        return VerdictWords("Too few labels", "unclear", "", _too_few(report))
     return _WORDS[verdict]
 
 
@@ -46,27 +49,26 @@ def _too_few(report: Mapping[str, Any]) -> str:
     counts = Counter(item["label"] for item in report["items"])
     rarest = rarest_label({label: counts[label] for label in report["classifier"]["labels"]})
     return (
-        f"Too few labels for a claim: “{rarest.label}” has {counted(rarest.count, 'held-out item')}, "
+        f"Too few labels for a claim: {quoted(rarest.label)} has {counted(rarest.count, 'held-out item')}, "
         f"and at least {report['minimumPerLabel']} are needed."
     )
 
 
 def headline_sentence(report: Mapping[str, Any]) -> str:
-    """The report in one breath: after, before, change with interval, and the number of items that were scored."""
+    """The report in one breath: after, before, and the change with its interval."""
     headline = report["headline"]
-    scored = counted(report["heldOutSet"]["scored"], "held-out item")
     before, after = headline["before"], headline["after"]
-    if before is None or after is None:
-        return f"No label has a scored item, so there is nothing to compare. {scored}."
     change = points_figure(headline["changePoints"]).text
     interval = interval_of(headline.get("changeInterval"))
     within = f" (95% interval {points_interval(interval).text})" if interval else " (no interval was computed)"
-    if report["change"]["verdict"] == Verdict.IMPROVED:
-        return (
-            f"Agrees with reviewers on {percent(after).text} of decisions, up from {percent(before).text}: "
-            f"{change}{within}. {scored}."
-        )
+    improved = report["change"]["verdict"] == Verdict.IMPROVED
+    compared = f"up from {percent(before).text}" if improved else f"against {percent(before).text} before"
     return (
-        f"Agrees with reviewers on {percent(after).text} of decisions; version 1 did on {percent(before).text}: "
-        f"{change}{within}. {scored}."
+        f"Agrees with reviewers on {percent(after).text} of decisions, averaged over the labels, {compared}: "
+        f"{change}{within}."
     )
+
+
+def scored_sentence(report: Mapping[str, Any]) -> str:
+    """How many items the headline rests on."""
+    return f"{counted(report['heldOutSet']['scored'], 'held-out item')}."
