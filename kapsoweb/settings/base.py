@@ -137,6 +137,7 @@ def broker(home: Path) -> tuple[str, dict[str, Any]]:
 
 CELERY_BROKER_URL, CELERY_BROKER_TRANSPORT_OPTIONS = broker(KAPSOWEB_HOME)
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # a worker waits for its transport for as long as it takes
 CELERY_TASK_DEFAULT_QUEUE = "kapsoweb"
 CELERY_TASK_SERIALIZER = "json"
 CELERY_RESULT_SERIALIZER = "json"
@@ -148,6 +149,7 @@ CELERY_TASK_PUBLISH_RETRY = False
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_WORKER_REDIRECT_STDOUTS = False
 CELERY_TIMEZONE = "UTC"
 
 # What a browser may do ----------------------------------------------------------------------------------------------
