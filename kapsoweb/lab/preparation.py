@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
-from cyclotron.demonstration.loading import load_demonstration
 from django.core.management import call_command
 from django.db import OperationalError, connections
 
+from cyclotron.demonstration.loading import load_demonstration
 from kapsoweb.accounts.actions import create_sign_in_link
 from kapsoweb.foundation import clock
 from kapsoweb.lab.errors import HomeUnusable
