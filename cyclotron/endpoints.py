@@ -1,6 +1,7 @@
 """Reading a stored version back as what decides: its endpoint and its ML model."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 
 from cyclotron.core.configuration import Answer, Configuration, Decided, DecisionRequest, Endpoint
 from cyclotron.core.definition import ClassifierDefinition
@@ -45,12 +46,28 @@ def definition_of(classifier: Classifier) -> ClassifierDefinition:
     return ClassifierDefinition.from_json(classifier.definition)
 
 
+@dataclass(frozen=True)
+class _EndpointKey:
+    """Identifies an endpoint by content; carries the row from which a miss reads the (deferred) configuration."""
+
+    definition: ClassifierDefinition
+    digest: str
+    version: Version = field(compare=False)
+
+
+@lru_cache(maxsize=32)
+def _endpoint(key: _EndpointKey) -> Endpoint:
+    # A learned configuration has thousands of term weights; reading and digesting it once a decision would be the
+    # larger part of deciding. A version's digest covers its configuration, so an entry can never be stale.
+    return Endpoint(key.definition, Configuration.from_json(key.version.configuration))
+
+
 def column_of(definition: ClassifierDefinition, version: Version, record: MlModelRecord | None) -> Column:
     """A stored version with one of its ML models (or none) as a column."""
     return Column(
         version=version.number,
         refit=record.refit if record else 0,
-        endpoint=Endpoint(definition, Configuration.from_json(version.configuration)),
+        endpoint=_endpoint(_EndpointKey(definition, version.digest, version)),
         ml_model=MlModel.from_json(record.numbers) if record else None,
     )
 
@@ -65,4 +82,4 @@ def active_column(classifier: Classifier) -> Column:
 
 def first_version(store: Store, classifier: Classifier) -> Version:
     """Version 1, as the store was created."""
-    return store.rows(Version).get(classifier=classifier, number=1)
+    return store.rows(Version).defer("configuration").get(classifier=classifier, number=1)

@@ -48,9 +48,14 @@ class Store:
             raise NoSuchCyclotronError(f"There is no cyclotron {self.cyclotron_id}.", cyclotronId=self.cyclotron_id)
         return found
 
+    def classifiers(self) -> "models.QuerySet[Classifier]":
+        """The cyclotron's classifiers in order, with what is active; configurations are read only where needed."""
+        active = self.all(Classifier).select_related("active_version", "active_ml_model")
+        return active.defer("active_version__configuration").order_by("position")
+
     def classifier(self, name: str | None = None) -> Classifier:
         """The classifier called `name`, or the first; raises `NoSuchClassifierError`."""
-        rows = self.all(Classifier).select_related("active_version", "active_ml_model").order_by("position")
+        rows = self.classifiers()
         found = rows.first() if name is None else rows.filter(name=name).first()
         if found is None:
             known = list(self.all(Classifier).order_by("position").values_list("name", flat=True))

@@ -10,7 +10,7 @@ from cyclotron.core.configuration import Answer, Decided
 from cyclotron.core.draws import check_identity, partition_of, select, selection_draw
 from cyclotron.core.errors import InvalidItemError, ItemChangedError
 from cyclotron.endpoints import Column, active_column
-from cyclotron.models import Classifier, Decision, DecisionOutput, Item
+from cyclotron.models import Decision, DecisionOutput, Item
 from cyclotron.store import Store
 from kapsoweb.foundation.canonical import canonical_json, check_json, digest
 from kapsoweb.foundation.identifiers import new_id
@@ -64,7 +64,7 @@ def decide_item(
     store = asker.store
     values_digest = _check_item(identity, values)
     _check_rates(review_rate, audit_rate, low_confidence)
-    classifiers = list(store.all(Classifier).select_related("active_version", "active_ml_model").order_by("position"))
+    classifiers = list(store.classifiers())
     columns = {row.name: active_column(row) for row in classifiers}
     texts = {name: input_text(values, column.endpoint.definition.input_field) for name, column in columns.items()}
     _refuse_changed(store, identity, values_digest)

@@ -51,10 +51,9 @@ def learn_if_due(asker: Asker, *, now: datetime) -> list[Learned]:
     """
     store = asker.store
     learn_every = store.cyclotron().learn_every
-    rows = store.all(Classifier).select_related("active_version", "active_ml_model").order_by("position")
     return [
         learned
-        for row in rows
+        for row in store.classifiers()
         if reviews_until_due(store, row, learn_every) == 0 and (learned := _learn(asker, row, now=now)) is not None
     ]
 

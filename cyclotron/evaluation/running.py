@@ -106,6 +106,7 @@ def _evaluation(store: Store, evaluation_id: str) -> Evaluation:
     found = (
         store.all(Evaluation)
         .select_related("classifier", "held_out_set", "before_version", "after_version", "after_ml_model")
+        .defer("before_version__configuration", "after_version__configuration")
         .filter(id=evaluation_id)
         .first()
     )
