@@ -47,7 +47,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "kapsoweb.logs.request_id_middleware",
     "django.middleware.security.SecurityMiddleware",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "kapsoweb.static_files.StaticFilesMiddleware",
     "kapsoweb.headers.browser_limits_middleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -180,6 +180,7 @@ CSRF_FAILURE_VIEW = "kapsoweb.pages.errors.csrf_failure"
 
 STATIC_URL = "/static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
+WHITENOISE_ALLOW_ALL_ORIGINS = False
 
 LOGGING = logging_configuration(
     env.str("KAPSOWEB_LOG_LEVEL", default="INFO"), env.str("KAPSOWEB_LOG_FORMAT", default="json")

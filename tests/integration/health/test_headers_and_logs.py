@@ -3,6 +3,7 @@
 import json
 import logging
 import re
+from collections.abc import Iterator
 from io import StringIO
 
 import pytest
@@ -17,7 +18,7 @@ KEPT = "a-request.from_outside-1"
 
 
 @pytest.fixture
-def log() -> StringIO:
+def log() -> Iterator[StringIO]:
     """What the lab's own handler would write."""
     stream = StringIO()
     handler = logging.StreamHandler(stream)
