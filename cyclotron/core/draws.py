@@ -4,7 +4,6 @@ Source: spec held-out, section 1.
 """
 
 import hashlib
-import math
 from dataclasses import dataclass
 
 from cyclotron.core.errors import InvalidItemError, InvalidPropensityError
@@ -48,14 +47,14 @@ def check_identity(identity: str) -> str:
 
 def check_propensity(value: float, what: str = "a propensity") -> float:
     """Return a propensity unless it lies outside (0, 1] or is no number (booleans, NaN and infinities are refused)."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or not 0 < value <= 1:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:  # NaN compares as false
         raise InvalidPropensityError(f"{what} must be a number above 0 and at most 1.", what=what)
     return float(value)
 
 
 def check_rate(value: float, what: str) -> float:
     """Return a review rate unless it lies outside [0, 1] or is no number."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or not 0 <= value <= 1:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:  # NaN compares as false
         raise InvalidPropensityError(f"{what} must be a number from 0 to 1.", what=what)
     return float(value)
 
