@@ -1,0 +1,231 @@
+"""The cyclotron's tables in the admin: everything readable and searchable, nothing editable.
+
+Frozen sets, permits and reports are evidence, and what they rest on (items, decisions, reviews, versions) may only
+change through the actions that keep them true, so no row is added, changed or deleted here.
+"""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db import models
+from django.http import HttpRequest
+
+from cyclotron.models import (
+    CachedAnswer,
+    Classifier,
+    Decision,
+    DecisionOutput,
+    Evaluation,
+    Event,
+    HeldOutItem,
+    HeldOutSet,
+    Item,
+    LearningStep,
+    MlModelRecord,
+    OutOfFoldAnswer,
+    Permit,
+    Report,
+    Review,
+    StoredCyclotron,
+    Version,
+)
+from kapsoweb.readonly import ReadOnlyAdmin
+
+
+class LargeTableAdmin(ReadOnlyAdmin):
+    """A table that may have a great many rows: no full count beside a search, related rows read in the same query."""
+
+    show_full_result_count = False
+    list_per_page = 50
+    deferred: tuple[str, ...] = ()
+
+    def get_queryset(self, request: HttpRequest) -> "models.QuerySet[Any]":
+        """Rows without the large columns that a list does not show."""
+        return super().get_queryset(request).defer(*self.deferred)
+
+
+@admin.register(StoredCyclotron)
+class CyclotronAdmin(ReadOnlyAdmin):
+    """Cyclotrons."""
+
+    list_display = ("name", "id", "seed", "learn_every", "event_count", "created_at")
+    search_fields = ("name", "id", "fingerprint")
+
+
+@admin.register(Classifier)
+class ClassifierAdmin(ReadOnlyAdmin):
+    """Classifiers with what is active."""
+
+    list_display = ("name", "cyclotron", "position", "active_version", "active_ml_model", "current_set")
+    list_select_related = ("cyclotron", "active_version", "active_ml_model", "current_set")
+    search_fields = ("name", "cyclotron__name", "cyclotron__id")
+
+
+@admin.register(Version)
+class VersionAdmin(LargeTableAdmin):
+    """Versions."""
+
+    list_display = ("number", "classifier", "digest", "training_reviews", "created_at")
+    list_select_related = ("classifier",)
+    search_fields = ("digest", "classifier__name", "classifier__cyclotron__name")
+    deferred = ("configuration",)
+
+
+@admin.register(MlModelRecord)
+class MlModelAdmin(ReadOnlyAdmin):
+    """ML models."""
+
+    list_display = ("refit", "version", "digest", "fitted_on", "created_at")
+    list_select_related = ("version",)
+    search_fields = ("digest", "version__classifier__cyclotron__name")
+
+
+@admin.register(LearningStep)
+class LearningStepAdmin(ReadOnlyAdmin):
+    """Learning steps: what was compared, and what came of it."""
+
+    list_display = (
+        "number",
+        "classifier",
+        "outcome",
+        "training_reviews",
+        "active_accuracy",
+        "candidate_accuracy",
+        "development_items",
+        "new_requests",
+        "version",
+        "refit",
+    )
+    list_filter = ("outcome",)
+    list_select_related = ("classifier",)
+    search_fields = ("candidate_digest", "classifier__name", "classifier__cyclotron__name")
+
+
+@admin.register(OutOfFoldAnswer)
+class OutOfFoldAnswerAdmin(LargeTableAdmin):
+    """Which answer a refit reads for an item that its version learned from."""
+
+    list_display = ("version", "item", "fingerprint")
+    list_select_related = ("version", "item")
+    search_fields = ("fingerprint", "item__identity")
+
+
+@admin.register(Item)
+class ItemAdmin(LargeTableAdmin):
+    """Items."""
+
+    list_display = ("identity", "cyclotron", "partition", "selected_because", "propensity", "created_at")
+    list_filter = ("partition", "selected_because")
+    list_select_related = ("cyclotron",)
+    search_fields = ("identity", "values_digest", "cyclotron__name")
+    deferred = ("values",)
+
+
+@admin.register(Decision)
+class DecisionAdmin(LargeTableAdmin):
+    """Decisions."""
+
+    list_display = ("id", "item", "sent", "reason", "propensity", "decided_at")
+    list_filter = ("sent", "reason")
+    list_select_related = ("item",)
+    search_fields = ("id", "item__identity")
+
+
+@admin.register(DecisionOutput)
+class DecisionOutputAdmin(LargeTableAdmin):
+    """What each classifier decided."""
+
+    list_display = ("decision", "classifier", "label", "confidence", "version", "refit")
+    list_filter = ("label",)
+    list_select_related = ("decision", "classifier")
+    search_fields = ("decision__id", "fingerprint")
+
+
+@admin.register(Review)
+class ReviewAdmin(LargeTableAdmin):
+    """Reviews, undone ones too."""
+
+    list_display = ("identity", "item", "classifier", "label", "reviewer", "selected_by", "recorded_at", "undone_at")
+    list_filter = ("selected_by", "label")
+    list_select_related = ("item", "classifier")
+    search_fields = ("identity", "item__identity", "reviewer", "reason_code")
+
+
+@admin.register(Event)
+class EventAdmin(LargeTableAdmin):
+    """Events."""
+
+    list_display = ("sequence", "cyclotron", "kind", "at")
+    list_filter = ("kind",)
+    list_select_related = ("cyclotron",)
+    search_fields = ("kind", "cyclotron__name")
+
+
+@admin.register(CachedAnswer)
+class CachedAnswerAdmin(LargeTableAdmin):
+    """Stored answers."""
+
+    list_display = ("fingerprint", "cyclotron", "model", "tokens_in", "tokens_out", "created_at")
+    list_select_related = ("cyclotron",)
+    search_fields = ("fingerprint", "endpoint_digest", "input_digest", "model")
+    deferred = ("answer",)
+
+
+@admin.register(HeldOutSet)
+class HeldOutSetAdmin(ReadOnlyAdmin):
+    """Frozen sets."""
+
+    list_display = ("id", "cyclotron", "classifier", "size", "label_counts", "frozen_at")
+    list_select_related = ("cyclotron", "classifier")
+    search_fields = ("id", "cyclotron__name")
+
+
+@admin.register(HeldOutItem)
+class HeldOutItemAdmin(LargeTableAdmin):
+    """Frozen items."""
+
+    list_display = ("identity", "held_out_set", "position", "label", "propensity")
+    list_filter = ("label",)
+    list_select_related = ("held_out_set",)
+    search_fields = ("identity", "held_out_set__id")
+    deferred = ("values",)
+
+
+@admin.register(Evaluation)
+class EvaluationAdmin(ReadOnlyAdmin):
+    """Evaluations with their bounds and permits."""
+
+    list_display = (
+        "id",
+        "classifier",
+        "state",
+        "reason",
+        "bound",
+        "permits_taken",
+        "unanswered",
+        "started_at",
+        "ended_at",
+    )
+    list_filter = ("state", "reason")
+    list_select_related = ("classifier",)
+    search_fields = ("id", "request_id", "job_id", "held_out_set__id", "cyclotron__name")
+
+
+@admin.register(Permit)
+class PermitAdmin(LargeTableAdmin):
+    """Permits: each call to a model, answered or lost."""
+
+    list_display = ("evaluation", "number", "taken_at", "answered_at", "lost_to")
+    list_filter = ("lost_to",)
+    list_select_related = ("evaluation",)
+    search_fields = ("evaluation__id", "fingerprint")
+
+
+@admin.register(Report)
+class ReportAdmin(LargeTableAdmin):
+    """Reports as they were written."""
+
+    list_display = ("id", "classifier", "held_out_set", "created_at")
+    list_select_related = ("classifier", "held_out_set")
+    search_fields = ("id", "held_out_set__id", "cyclotron__name")
+    deferred = ("document",)
