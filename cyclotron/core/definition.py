@@ -10,6 +10,7 @@ from kapsoweb.foundation.canonical import check_text, digest
 DEFAULT_LEARN_EVERY = 20
 MAX_LABEL = 64
 MAX_NAME = 64
+MAX_LEARN_EVERY = 2**31 - 1  # what a database's integer holds
 
 
 @dataclass(frozen=True)
@@ -38,10 +39,12 @@ class ClassifierDefinition:
             if not isinstance(text, str) or not text.strip():
                 raise InvalidDefinitionError(f"{what} must be text that is not empty.")
             check_text(text, what)
+        if not isinstance(self.rubric, str):
+            raise InvalidDefinitionError("the rubric must be text.")
         check_text(self.rubric, "the rubric")
         if len(self.name) > MAX_NAME:
             raise InvalidDefinitionError(f"a classifier's name may have {MAX_NAME} characters at most.")
-        if len(self.labels) < 2:
+        if isinstance(self.labels, str) or len(self.labels) < 2:
             raise InvalidDefinitionError("a classifier needs at least two labels.", labels=list(self.labels))
         for label in self.labels:
             if not isinstance(label, str) or not label.strip() or label != label.strip() or len(label) > MAX_LABEL:
@@ -111,8 +114,12 @@ class CyclotronDefinition:
         names = [classifier.name for classifier in self.classifiers]
         if len(set(names)) != len(names):
             raise InvalidDefinitionError("the classifiers of a cyclotron must have different names.", names=names)
-        if isinstance(self.learn_every, bool) or not isinstance(self.learn_every, int) or self.learn_every < 1:
-            raise InvalidDefinitionError("learn_every must be a whole number of reviews, 1 or more.")
+        if (
+            isinstance(self.learn_every, bool)
+            or not isinstance(self.learn_every, int)
+            or not 1 <= self.learn_every <= MAX_LEARN_EVERY
+        ):
+            raise InvalidDefinitionError(f"learn_every must be a whole number of reviews, 1 to {MAX_LEARN_EVERY:,}.")
 
     @property
     def fingerprint(self) -> str:
