@@ -20,7 +20,7 @@ from cyclotron import queries
 from cyclotron.actions import freeze_held_out_set
 from cyclotron.adapters.configured import ModelNotConfiguredError, decision_model
 from cyclotron.core.report_text import report_csv
-from cyclotron.evaluation import cancel_evaluation, start_evaluation
+from cyclotron.evaluation import cancel_evaluation, confirm_evaluation
 from cyclotron.presentation.confusion import confusion_of
 from cyclotron.presentation.cyclotron_list import CyclotronRow, cyclotron_row, headline_of
 from cyclotron.presentation.history import StoredReport, history_of
@@ -80,16 +80,16 @@ def evaluate(request: HttpRequest, cyclotron_id: str) -> HttpResponse:
     classifier = _classifier(request.POST.get("classifier"))
     if request.method == "POST":
         try:
-            start_evaluation(
+            confirm_evaluation(
                 store_of(holding),
                 classifier,
-                model=decision_model().identity,
+                model=decision_model(),
+                account_id=holding.account_id,
+                clock=clock.now,
                 confirmed_bound=_whole_number(request.POST.get("confirmedRequestBound", "")),
                 confirmed_plan=request.POST.get("confirmedPlan") or None,
                 request_id=request.POST.get("requestId") or None,
                 allow_live=settings.KAPSOWEB_ALLOW_LIVE,
-                account_id=holding.account_id,
-                now=clock.now(),
             )
         except KapsoError as error:
             return _refused(request, holding, classifier, error)
