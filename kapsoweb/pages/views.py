@@ -1,5 +1,8 @@
 """Signing in by one-time link or by name and password, signing out, and the way home."""
 
+from typing import Any
+from urllib.parse import urlencode
+
 from django.contrib.auth import login
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.forms import AuthenticationForm
@@ -8,6 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_safe
+from django_htmx.http import HttpResponseClientRedirect
 
 from kapsoweb.accounts.actions import use_sign_in_link
 from kapsoweb.accounts.errors import SignInLinkError
@@ -20,6 +24,13 @@ class SignIn(LoginView):
     template_name = "pages/sign_in.html"
     authentication_form = AuthenticationForm
     redirect_authenticated_user = True
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """The form. A part of a page whose visit has ended sends the browser here instead of showing the form in it."""
+        if request.htmx:  # type: ignore[attr-defined]  # django-htmx puts it there
+            query = urlencode({"next": request.htmx.current_url_abs_path or "/"}, safe="/")  # type: ignore[attr-defined]
+            return HttpResponseClientRedirect(f"{request.path}?{query}")
+        return super().get(request, *args, **kwargs)
 
 
 @login_not_required
