@@ -93,7 +93,7 @@ def test_a_killed_worker_is_started_again_and_the_web_goes_on(lab: RunningLab) -
     wait_until(lambda: is_ready(lab))
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
 def test_a_signal_ends_everything_cleanly_and_the_home_is_free_again(tmp_path: Path, number: signal.Signals) -> None:
     with start_lab(tmp_path / "home") as lab:
         lab.wait_until_it_says(UP)
