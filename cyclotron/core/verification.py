@@ -28,7 +28,7 @@ TOLERANCE = 1e-9
 
 CANNOT_KNOW = (
     "That the items and labels are those of the frozen set: the set's id is a digest of content that a report lacks.",
-    "That the decisions are the two versions' own: no model is asked.",
+    "That the decisions are the two versions' own (no model is asked), and which wrong label a wrong one was.",
     "That the weights are one over the recorded selection propensities.",
     "That nothing was learned from these items; the store's partitions say so, a report cannot.",
     "That versions, refits and fingerprints name what was evaluated, and that the minimum per label was asked for.",

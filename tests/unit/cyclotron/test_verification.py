@@ -109,7 +109,8 @@ def test_an_item_that_was_changed_is_found(position: int, key: str) -> None:
     other = {
         "outcome": "lost" if item["outcome"] != "lost" else "gained",
         "weight": item["weight"] + 1,
-    }.get(key, "exclude" if item[key] != "exclude" else "include")
+        "label": "exclude" if item["label"] == "include" else "include",
+    }.get(key, None if item[key] == item["label"] else item["label"])
     assert found_out(with_leaf(EXAMPLE, ("items", position, key), other))
 
 
