@@ -64,6 +64,11 @@ class Ceiling:
                 )
             self.made += 1
 
+    def give_back(self) -> None:
+        """Count one request less: what was taken for it stopped before a call."""
+        with self._lock:
+            self.made -= 1
+
     @property
     def left(self) -> int | None:
         """How many more requests may be made, or None without a ceiling."""
@@ -188,9 +193,13 @@ class _Run:
                 self.asked.stopped = self.finished = True
             return
         self.asker.ceiling.take()
-        if self.asker.guard is not None:
-            self.asker.guard(request)
-        permit = self.permits.take(request.fingerprint) if self.permits else None
+        try:
+            if self.asker.guard is not None:
+                self.asker.guard(request)
+            permit = self.permits.take(request.fingerprint) if self.permits else None
+        except BaseException:
+            self.asker.ceiling.give_back()
+            raise
         try:
             answer = self.asker.model.answer(request)
         except ModelError as error:
@@ -206,7 +215,7 @@ class _Run:
         with self.lock:
             self.asked.failure = error
             self.failures_in_a_row += 1
-            self.asked.gave_up = self.failures_in_a_row >= FAILURES_IN_A_ROW
+            self.asked.gave_up |= self.failures_in_a_row >= FAILURES_IN_A_ROW
             if self.asked.gave_up or isinstance(error, ModelRefusedError):
                 self.finished = True
 
