@@ -19,8 +19,8 @@ PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 WHITENOISE_USE_FINDERS = True
 
 DATABASES = {"default": database(KAPSOWEB_HOME)}
-# A file where it is SQLite, because tests use threads. On a server it is a database of its own: Django puts test_ before
-# the name that DATABASE_URL has, and one that names no database of its own gets one for this process.
+# A file where it is SQLite, because tests use threads. On a server it is a database of its own: Django puts test_ in
+# front of the name in DATABASE_URL, and a URL that names the server's own database gets one for this process.
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"]["TEST"] = {"NAME": str(KAPSOWEB_HOME / "test.sqlite3")}
 elif DATABASES["default"]["NAME"] == "postgres":
