@@ -1,22 +1,22 @@
 """Reads of a cyclotron: labels, status, events, the held-out overview and its reports."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from django.db.models import Count
 
-from cyclotron.actions.freezing import eligible_labels, new_label_count, summary_of
+from cyclotron.actions.freezing import new_label_count, summary_of
 from cyclotron.actions.learning import reviews_until_due
-from cyclotron.core.draws import PARTITIONS
+from cyclotron.core.draws import AUDIT, PARTITIONS
 from cyclotron.core.errors import NoHeldOutSetError, NoSuchReportError, NothingToScoreError
 from cyclotron.core.overview import InterruptedEvaluation, Overview, RunningEvaluation, Status
 from cyclotron.endpoints import definition_of
 from cyclotron.evaluation.plan import DEFAULT_MINIMUM_PER_LABEL, Plan, comparison_of, make_plan
 from cyclotron.evaluation.starting import running_evaluation
-from cyclotron.labels import CurrentLabel, current_labels, training_review_count
+from cyclotron.labels import CurrentLabel, LabelInUse, current_labels, labels_in_use, training_review_count
 from cyclotron.models import Classifier, Decision, Evaluation, Event, HeldOutSet, Item, Report, Version
 from cyclotron.store import Store
 
@@ -52,7 +52,7 @@ def status(store: Store, classifier: str | None = None) -> Status:
     return Status(
         items={partition: partitions.get(partition, 0) for partition in PARTITIONS},
         decisions=store.all(Decision).count(),
-        reviews=_counted(definition_of(row).labels, current_labels(store, row)),
+        reviews=_counted(definition_of(row).labels, labels_in_use(store, row)),
         version=version.number if version else 1,
         refits=ml_model.refit if ml_model else 0,
         versions=store.rows(Version).filter(classifier=row).count(),
@@ -85,7 +85,7 @@ def overview(
         live_enabled=allow_live,
         minimum_per_label=minimum_per_label,
         current_set=summary_of(store.all(HeldOutSet).get(id=row.current_set_id)) if row.current_set_id else None,
-        new_labels=new_label_count(store, row, eligible_labels(store, row)),
+        new_labels=new_label_count(store, row, labels_in_use(store, row, use=AUDIT)),
         request_bound=plan.bound if plan else None,
         plan_digest=plan.digest if plan else None,
         running=_running(store, running) if running else None,
@@ -129,7 +129,7 @@ def held_out_reports(
     return [record.document for record in report_records(store, classifier, limit)]
 
 
-def _counted(declared: Sequence[str], rows: Any) -> dict[str, int]:
+def _counted(declared: Sequence[str], rows: Iterable[LabelInUse]) -> dict[str, int]:
     counts = Counter(row.label for row in rows)
     return {label: counts[label] for label in declared}
 

@@ -1,6 +1,7 @@
 """Freezing a held-out set: copying what reviewers said of the audit partition. Source: spec held-out, section 2."""
 
 from collections import Counter
+from collections.abc import Iterable
 from datetime import datetime
 
 from cyclotron.actions.events import append_event
@@ -9,7 +10,7 @@ from cyclotron.core.draws import AUDIT
 from cyclotron.core.errors import NothingToFreezeError
 from cyclotron.core.overview import SetSummary
 from cyclotron.endpoints import definition_of
-from cyclotron.labels import CurrentLabel, current_labels
+from cyclotron.labels import CurrentLabel, LabelInUse, current_labels
 from cyclotron.models import Classifier, HeldOutItem, HeldOutSet
 from cyclotron.store import Store
 from kapsoweb.foundation.canonical import digest
@@ -20,13 +21,10 @@ def eligible_labels(store: Store, classifier: Classifier) -> list[CurrentLabel]:
     return sorted(current_labels(store, classifier, use=AUDIT), key=lambda label: label.item_id)
 
 
-def new_label_count(store: Store, classifier: Classifier, eligible: list[CurrentLabel]) -> int:
+def new_label_count(store: Store, classifier: Classifier, eligible: Iterable[LabelInUse]) -> int:
     """How many eligible (item, label) pairs the newest set does not hold."""
-    if classifier.current_set_id is None:
-        return len(eligible)
-    held = set(
-        store.rows(HeldOutItem).filter(held_out_set_id=classifier.current_set_id).values_list("identity", "label")
-    )
+    newest = store.rows(HeldOutItem).filter(held_out_set_id=classifier.current_set_id)
+    held = set(newest.values_list("identity", "label")) if classifier.current_set_id else set()
     return sum((label.item_id, label.label) not in held for label in eligible)
 
 

@@ -10,7 +10,7 @@ from cyclotron.core.scored import ScoredItem
 from cyclotron.endpoints import Column
 from cyclotron.evaluation.permits import spent_by
 from cyclotron.evaluation.plan import Plan, scored_items
-from cyclotron.labels import current_labels
+from cyclotron.labels import labels_in_use
 from cyclotron.models import Evaluation, HeldOutItem, Report
 from cyclotron.store import Store
 from kapsoweb.foundation.identifiers import new_id
@@ -94,7 +94,7 @@ def _endpoint(column: Column) -> EndpointFacts:
 
 def _changed_since_frozen(store: Store, evaluation: Evaluation, rows: list[HeldOutItem]) -> int:
     """Scored items whose label now is another one, or none."""
-    now = {label.item_id: label.label for label in current_labels(store, evaluation.classifier)}
+    now = {label.item_id: label.label for label in labels_in_use(store, evaluation.classifier)}
     return sum(now.get(row.identity) != row.label for row in rows)
 
 

@@ -16,6 +16,7 @@ from cyclotron.evaluation.reporting import write_report
 from cyclotron.evaluation.starting import interrupt
 from cyclotron.models import Evaluation
 from cyclotron.store import Store
+from kapsoweb.jobs.errors import ClaimLost
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,7 @@ def run_evaluation(
     """
     if claim_evaluation(store, evaluation_id, fence=fence):
         evaluation = _evaluation(store, evaluation_id)
+        evaluation.fence = fence  # and not that of a newer claim, which may have come in between
         plan = comparison_of(store, evaluation)
         asker = Asker(store, model, clock, ceiling or Ceiling(), guard)
         permits = EvaluationPermits(store, evaluation_id, fence, clock)
@@ -75,6 +77,8 @@ def _ask_and_end(
         # Either the permits that a crash or a failed call used up are missing now, or a newer claim has taken over.
         interrupt(store, evaluation, reason="permits-lost", now=clock())
         return
+    except ClaimLost:
+        raise  # the job is another worker's by now, and so is the end of the evaluation
     except Exception:
         interrupt(store, evaluation, reason="guard" if asker.guard else "job-failed", now=clock())
         raise
