@@ -9,7 +9,6 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -84,6 +83,7 @@ class FaultyWorkers:
         return int(line)
 
     def _has_said(self) -> bool:
+        assert self._process.stdout is not None
         return bool(select.select([self._process.stdout], [], [], 0)[0])
 
 
@@ -100,7 +100,7 @@ def faulty_workers() -> Iterator[FaultyWorkers]:
         "PYTHONPATH": str(ROOT),
     }
     process = subprocess.Popen(
-        [sys.executable, str(Path(__file__).with_name("faulty_worker.py"))],
+        [sys.executable, "-m", "tests.support.faulty_worker"],
         env=environment,
         cwd=ROOT,
         stdin=subprocess.PIPE,
