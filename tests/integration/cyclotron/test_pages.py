@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
-from pytest_django.fixtures import SettingsWrapper
+from pytest_django.fixtures import Settings
 
 from cyclotron import queries
 from cyclotron.actions import create_cyclotron
@@ -141,7 +141,7 @@ def test_a_form_without_its_token_changes_nothing(store: Store) -> None:
 
 
 def test_with_calls_off_the_button_is_off_with_its_reason_and_the_command_is_refused(
-    visitor: Client, store: Store, settings: SettingsWrapper
+    visitor: Client, store: Store, settings: Settings
 ) -> None:
     fields = form_of(visitor.get(address(store)), "evaluate-form")
     settings.KAPSOWEB_ALLOW_LIVE = False
@@ -155,7 +155,7 @@ def test_with_calls_off_the_button_is_off_with_its_reason_and_the_command_is_ref
 
 
 def test_a_model_that_is_not_configured_is_said_where_the_button_is(
-    visitor: Client, store: Store, settings: SettingsWrapper
+    visitor: Client, store: Store, settings: Settings
 ) -> None:
     settings.KAPSOWEB_DECISION_MODEL = "openai"
     body = visitor.get(address(store)).content.decode()
