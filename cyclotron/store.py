@@ -13,6 +13,7 @@ from django.db import models, transaction
 from cyclotron.core.errors import NoSuchClassifierError, NoSuchCyclotronError
 from cyclotron.models import Classifier, StoredCyclotron
 from kapsoweb.accounts.models import Holding
+from kapsoweb.foundation.canonical import check_text
 
 ROOM = "cyclotron"
 AnyModel = TypeVar("AnyModel", bound=models.Model)
@@ -56,7 +57,7 @@ class Store:
     def classifier(self, name: str | None = None) -> Classifier:
         """The classifier called `name`, or the first; raises `NoSuchClassifierError`."""
         rows = self.classifiers()
-        found = rows.first() if name is None else rows.filter(name=name).first()
+        found = rows.first() if name is None else rows.filter(name=check_text(name, "a classifier's name")).first()
         if found is None:
             known = list(self.all(Classifier).order_by("position").values_list("name", flat=True))
             raise NoSuchClassifierError(

@@ -113,6 +113,9 @@ def record_review(
 
 def undo_review(store: Store, *, identity: str, actor: str, now: datetime) -> bool:
     """Retract a review; the one before it, if any, counts again. False when it had been undone already."""
+    check_text(identity, "a review's identity")
+    if not actor or len(check_text(actor, "the actor")) > MAX_IDENTITY:
+        raise InvalidReviewError(f"an undo needs the name of who does it, of {MAX_IDENTITY} characters at most.")
     with store.transaction():
         locked = store.lock()
         review = store.all(Review).filter(identity=identity).select_related("item", "classifier").first()
