@@ -42,7 +42,7 @@ AT_ONCE = 4
 def test_a_kill_that_loses_a_permit_interrupts_the_evaluation_until_the_rest_is_confirmed(
     server: LoopbackModel, workers: FaultyWorkers, step: str, repeated: int
 ) -> None:
-    store = frozen_cyclotron()
+    store = frozen_cyclotron(audit=12, training=16)
     undisturbed = undisturbed_report(store, server)
     for on in (1, MIDDLE, BOUND):
         trial = Trial(store, server, workers)
@@ -75,7 +75,7 @@ def test_a_kill_that_loses_a_permit_interrupts_the_evaluation_until_the_rest_is_
 def test_a_kill_that_loses_no_permit_leaves_the_evaluation_to_the_next_worker(
     server: LoopbackModel, workers: FaultyWorkers, step: str, passes: tuple[int, ...]
 ) -> None:
-    store = frozen_cyclotron()
+    store = frozen_cyclotron(audit=12, training=16)
     undisturbed = undisturbed_report(store, server)
     for on in passes:
         trial = Trial(store, server, workers)
@@ -106,7 +106,7 @@ def test_every_worker_may_lose_its_permit_until_none_is_left(server: LoopbackMod
 def test_workers_killed_at_20_random_moments_never_pass_a_bound_and_end_with_the_same_report(
     server: LoopbackModel, workers: FaultyWorkers
 ) -> None:
-    store = frozen_cyclotron(audit=20, repeated=2)
+    store = frozen_cyclotron(audit=20, repeated=2, training=16)
     undisturbed = undisturbed_report(store, server)
     draw = random.Random(20260301)
     kills = 0
@@ -127,7 +127,7 @@ def test_workers_killed_at_20_random_moments_never_pass_a_bound_and_end_with_the
 def test_with_the_permit_taken_away_more_calls_are_made_than_were_confirmed(
     server: LoopbackModel, workers: FaultyWorkers
 ) -> None:
-    store = frozen_cyclotron()
+    store = frozen_cyclotron(audit=12, training=16)
     trial = Trial(store, server, workers)
     trial.until_done(iter([Fault("before-record", MIDDLE, without="permit"), Fault(without="permit")]))
     assert trial.calls == BOUND + 1
@@ -138,7 +138,7 @@ def test_with_the_permit_taken_away_more_calls_are_made_than_were_confirmed(
 def test_with_the_record_taken_away_an_evaluation_ends_although_no_permit_was_lost(
     server: LoopbackModel, workers: FaultyWorkers
 ) -> None:
-    store = frozen_cyclotron()
+    store = frozen_cyclotron(audit=12, training=16)
     trial = Trial(store, server, workers)
     trial.until_done(iter([Fault("after-record", MIDDLE, without="record")]))
     assert trial.repeated_calls == MIDDLE

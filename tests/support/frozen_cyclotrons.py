@@ -20,7 +20,7 @@ from tests.support.chat_completions import Asked, by_digest
 
 SEED = "frozen for tests"
 LABELS = ("include", "exclude")
-MINIMUM_PER_LABEL = 5  # what a set of a dozen items can satisfy
+MINIMUM_PER_LABEL = 3  # what a set of six items can satisfy
 FROZEN_AT = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 WORDS = {
     "include": ("attention", "children", "stimulant", "placebo", "rating"),
@@ -64,9 +64,9 @@ def definition(*, learn_every: int, uses_clock: bool = False) -> CyclotronDefini
 
 def frozen_cyclotron(
     *,
-    audit: int = 12,
-    development: int = 6,
-    training: int = 16,
+    audit: int = 6,
+    development: int = 2,
+    training: int = 8,
     repeated: int = 0,
     uses_clock: bool = False,
     model: DecisionModel | None = None,
