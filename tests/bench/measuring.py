@@ -53,7 +53,11 @@ def measure(bench: Bench) -> Measurement:
 
 
 def measure_all(benches: Iterable[Bench], say: Callable[[str], None]) -> list[dict[str, Any]]:
-    """Run the benches in turn; one JSON object each. A ratio is null when the other bench was not run."""
+    """Run the benches in turn; one JSON object each.
+
+    `ratio` is this bench's processor time over that of the bench `measuredAgainst` (null when that was not run): nothing
+    here waits, and the clock would favour whichever ran while the machine was idle.
+    """
     measured: dict[str, tuple[Bench, Measurement]] = {}
     for bench in benches:
         found = measure(bench)
@@ -70,7 +74,7 @@ def _as_json(bench: Bench, found: Measurement, measured: dict[str, tuple[Bench, 
         "medianProcessorSeconds": found.processor_seconds,
         "runs": found.runs,
         "peakMemoryBytes": found.peak_memory,
-        "ratio": found.seconds / other[1].seconds if other else None,
+        "ratio": found.processor_seconds / other[1].processor_seconds if other else None,
         "measuredAgainst": bench.against,
     }
 
