@@ -55,8 +55,8 @@ def measure(bench: Bench) -> Measurement:
 def measure_all(benches: Iterable[Bench], say: Callable[[str], None]) -> list[dict[str, Any]]:
     """Run the benches in turn; one JSON object each.
 
-    `ratio` is this bench's processor time over that of the bench `measuredAgainst` (null when that was not run): nothing
-    here waits, and the clock would favour whichever ran while the machine was idle.
+    `ratio` is this bench's processor time over that of the one it is `measuredAgainst` (null when that was not run):
+    nothing here waits, and the clock would favour whichever ran while the machine was idle.
     """
     measured: dict[str, tuple[Bench, Measurement]] = {}
     for bench in benches:
