@@ -6,7 +6,7 @@ from html import unescape
 
 import pytest
 from django.contrib.auth.models import User
-from django.http import HttpResponse
+from django.http import HttpResponseBase
 from django.test import Client
 from django.urls import reverse
 from pytest_django.fixtures import Settings
@@ -39,9 +39,9 @@ def address(store: Store, view: str = "detail", *arguments: str) -> str:
     return reverse(f"cyclotron:{view}", args=[store.cyclotron_id, *arguments])
 
 
-def form_of(page: HttpResponse, form_id: str) -> dict[str, str]:
+def form_of(page: HttpResponseBase, form_id: str) -> dict[str, str]:
     """The hidden fields of one form of the page, as the browser would send them."""
-    body = page.content.decode()
+    body = page.getvalue().decode()
     form = body[body.index(f'id="{form_id}"') :]
     return {name: unescape(value) for name, value in HIDDEN.findall(form[: form.index("</form>")])}
 

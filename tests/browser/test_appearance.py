@@ -1,0 +1,216 @@
+"""Every page fits 360 pixels, is readable in light and dark, works from the keyboard, without script, and on paper."""
+
+import re
+from typing import Any
+
+import pytest
+from django.urls import reverse
+from playwright.sync_api import Browser, Page, expect
+
+from cyclotron import queries
+from cyclotron.actions import create_cyclotron
+from cyclotron.adapters.local import LocalModel
+from cyclotron.core.definition import ClassifierDefinition, CyclotronDefinition
+from cyclotron.core.report import build_report
+from cyclotron.core.scored import ScoredItem
+from cyclotron.evaluation import confirm_evaluation
+from cyclotron.store import Store
+from kapsoweb.accounts.access import local_account
+from kapsoweb.accounts.actions import create_sign_in_link
+from kapsoweb.foundation import clock
+from tests.support.held_cyclotrons import HELD_AT, held_cyclotron, hold, run_queued_jobs
+from tests.support.held_out_reports import example_report, random_items, report_inputs
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+LONG_NAME = "a-name-of-sixty-four-letters-" + "x" * 35
+MANY_LABELS = ("عاجل جدا", "פרסום", "complaint 😡", "y" * 64, *(f"topic {number}" for number in range(8)))
+
+# The contrast (WCAG 2.2) of each text with the nearest opaque background behind it; those below 4.5 are returned.
+PALE_TEXTS = """() => {
+  const parse = (text) => { const [r, g, b, a = 1] = text.match(/[\\d.]+/g).map(Number); return [r, g, b, a]; };
+  const light = ([r, g, b]) => {
+    const linear = (c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+    const [x, y, z] = [r, g, b].map((c) => linear(c / 255));
+    return 0.2126 * x + 0.7152 * y + 0.0722 * z;
+  };
+  const behind = (element) => {
+    for (let at = element; at; at = at.parentElement) {
+      const colour = parse(getComputedStyle(at).backgroundColor);
+      if (colour[3] === 1) return colour;
+    }
+    return [255, 255, 255, 1];
+  };
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const pale = [];
+  while (walker.nextNode()) {
+    const element = walker.currentNode.parentElement;
+    if (!walker.currentNode.data.trim() || !element.checkVisibility() || element.closest("noscript")) continue;
+    const style = getComputedStyle(element);
+    const front = parse(element instanceof SVGElement ? style.fill : style.color);
+    const [one, other] = [light(front), light(behind(element))].sort((a, b) => b - a);
+    const contrast = (one + 0.05) / (other + 0.05);
+    if (contrast < 4.5) pale.push(`${walker.currentNode.data.trim()}: ${contrast.toFixed(2)}`);
+  }
+  return pale;
+}"""
+
+
+@pytest.fixture
+def laboratory(live_server: Any) -> dict[str, str]:
+    """Addresses of pages in all states: a report, a report of twelve odd labels, one running, one interrupted, none."""
+    ready = held_cyclotron("screening")
+    evaluate(ready)
+    run_queued_jobs()
+    report = queries.report_records(ready)[-1]
+    waiting = held_cyclotron("never-evaluated", training=0, audit=2)
+    odd = held_cyclotron(LONG_NAME, training=0, audit=2)
+    evaluate(odd)
+    odd_report = queries.report_records(odd)[-1]
+    odd_report.document = odd_document()
+    odd_report.save()
+    running = held_cyclotron("running")
+    evaluate(running)
+    return {
+        "list": reverse("cyclotron:list"),
+        "ready": address(ready),
+        "report": address(ready, "report", report.id),
+        "waiting": address(waiting),
+        "odd": address(odd),
+        "odd report": address(odd, "report", odd_report.id),
+        "running": address(running),
+        "missing": "/cyclotrons/missing/",
+    }
+
+
+def evaluate(store: Store) -> None:
+    """Confirm an evaluation; its job is left in the queue where anything has to be asked."""
+    overview = queries.overview(store, model="local/1", allow_live=True, now=HELD_AT)
+    assert overview.request_bound is not None
+    confirm_evaluation(
+        store,
+        model=LocalModel(),
+        confirmed_bound=overview.request_bound,
+        allow_live=True,
+        account_id=local_account().id,
+        clock=lambda: HELD_AT,
+    )
+
+
+def odd_document() -> dict[str, Any]:
+    """Twelve labels, from right to left and with emoji and without an item; an identity of 512 characters."""
+    items = random_items(120, labels=MANY_LABELS[:-1], seed=3)
+    items.append(ScoredItem("مرحبا/🧪/" + "x" * 503, MANY_LABELS[0], None, "y" * 64, 2.0**40))
+    inputs = report_inputs(items, labels=MANY_LABELS)
+    return build_report(inputs)
+
+
+def address(store: Store, view: str = "detail", *arguments: str) -> str:
+    return reverse(f"cyclotron:{view}", args=[store.cyclotron_id, *arguments])
+
+
+def test_no_page_scrolls_sideways_on_a_narrow_screen(
+    page: Page, live_server: Any, sign_in: Page, laboratory: dict[str, str], expected_statuses: set[int]
+) -> None:
+    expected_statuses.add(404)
+    for width in (360, 640, 1280):
+        page.set_viewport_size({"width": width, "height": 800})
+        for name, where in laboratory.items():
+            page.goto(live_server.url + where)
+            excess = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+            assert excess == 0, f"{name} at {width} pixels"
+
+
+def test_every_text_stands_out_from_its_ground_in_light_and_dark(
+    page: Page, live_server: Any, sign_in: Page, laboratory: dict[str, str], expected_statuses: set[int]
+) -> None:
+    expected_statuses.add(404)
+    for name, where in laboratory.items():
+        page.goto(live_server.url + where)
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            assert page.evaluate(PALE_TEXTS) == [], f"{name}, {scheme}"
+    page.context.clear_cookies()
+    page.goto(live_server.url + "/sign-in/")
+    assert page.evaluate(PALE_TEXTS) == []
+
+
+def test_the_keyboard_reaches_everything_and_shows_where_it_is(page: Page, live_server: Any, sign_in: Page) -> None:
+    page.goto(live_server.url + address(held_cyclotron()))
+    reached = []
+    for _ in range(30):
+        page.keyboard.press("Tab")
+        name, outline = page.evaluate(
+            "() => [document.activeElement.textContent.trim(), getComputedStyle(document.activeElement).outlineStyle]"
+        )
+        if not name or page.evaluate("document.activeElement === document.body"):
+            break
+        assert outline == "solid", name
+        reached.append(name)
+    assert reached[0] == "Skip to the content"
+    assert {"kapsoweb", "Cyclotrons", "Admin", "Sign out"} <= set(reached)
+    assert any(re.match(r"Evaluate \(up to \d+ model requests\)", name) for name in reached)
+
+
+def test_one_button_a_page_is_the_primary_one(
+    page: Page, live_server: Any, sign_in: Page, laboratory: dict[str, str]
+) -> None:
+    for name in ("ready", "waiting", "running", "odd"):
+        page.goto(live_server.url + laboratory[name])
+        expect(page.locator("button.primary")).to_have_count(1)
+        expect(page.locator("main h1")).to_have_count(1)
+
+
+def test_a_running_evaluation_can_be_followed_without_script(browser: Browser, page: Page, live_server: Any) -> None:
+    store = held_cyclotron()
+    evaluate(store)
+    context = browser.new_context(java_script_enabled=False)
+    plain = context.new_page()
+    plain.goto(f"{live_server.url}/sign-in/{create_sign_in_link(clock.now())}/")
+    plain.goto(live_server.url + address(store))
+    expect(plain.get_by_role("heading", name="Evaluation running")).to_be_visible()
+    expect(plain.get_by_role("link", name="Reload now")).to_be_visible()
+    assert plain.locator('meta[http-equiv="refresh"]').count() == 1
+    run_queued_jobs()
+    plain.get_by_role("link", name="Reload now").click()
+    expect(plain.locator(".headline")).to_contain_text("Agrees with reviewers on")
+    assert plain.locator('meta[http-equiv="refresh"]').count() == 0
+    assert re.search(r"\d{4}, \d\d:\d\d UTC", plain.locator("time").first.inner_text())
+    context.close()
+
+
+def test_a_report_prints_on_two_pages(page: Page, live_server: Any, sign_in: Page) -> None:
+    store = held_cyclotron()
+    evaluate(store)
+    run_queued_jobs()
+    record = queries.report_records(store)[-1]
+    record.document = example_report()
+    record.save()
+    page.goto(live_server.url + address(store, "report", record.id))
+    paper = page.pdf(format="A4", prefer_css_page_size=True)
+    assert len(re.findall(rb"/Type\s*/Page\b", paper)) == 2
+
+
+def test_times_become_local_and_keep_utc_in_their_title(browser: Browser, page: Page, live_server: Any) -> None:
+    context = browser.new_context(timezone_id="Asia/Tokyo", locale="en-GB")
+    far = context.new_page()
+    far.goto(f"{live_server.url}/sign-in/{create_sign_in_link(clock.now())}/")
+    far.goto(live_server.url + address(held_cyclotron(training=0, audit=2)))
+    frozen = far.locator(".actions time")
+    expect(frozen).to_have_attribute("title", "1 Mar 2026, 12:00:00 UTC")
+    expect(frozen).to_have_text(re.compile("1 Mar 2026, 21:00"))
+    context.close()
+
+
+def test_classifiers_are_chosen_in_the_address(page: Page, live_server: Any, sign_in: Page) -> None:
+    classifiers = tuple(ClassifierDefinition(name, ("a", "b"), "Which?") for name in ("topic", "how urgent?"))
+    store = create_cyclotron(
+        name="two", definition=CyclotronDefinition(seed="two", classifiers=classifiers), now=HELD_AT
+    )
+    hold(store, "two")
+    page.goto(live_server.url + address(store))
+    tabs = page.get_by_role("navigation", name="Classifiers")
+    expect(tabs.locator("[aria-current=page]")).to_have_text("topic")
+    tabs.get_by_role("link", name="how urgent?").click()
+    expect(tabs.locator("[aria-current=page]")).to_have_text("how urgent?")
+    assert page.url.endswith("?classifier=how%20urgent%3F")
