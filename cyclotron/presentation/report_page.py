@@ -17,7 +17,7 @@ from cyclotron.presentation.figures import (
     share_change,
     short_digest,
 )
-from cyclotron.presentation.sentences import VerdictWords, headline_sentence, scored_sentence, verdict_of
+from cyclotron.presentation.sentences import VerdictWords, headline_sentence, remark_of, scored_sentence, verdict_of
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class ReportView:
     scored: str
     verdict: VerdictWords
     definition: str
-    summary: str
+    remark: str
     endpoints: Plot
     change: Plot
     labels: Sequence[LabelRow]
@@ -103,7 +103,7 @@ def report_view(report: Mapping[str, Any]) -> ReportView:
         scored=scored_sentence(report),
         verdict=verdict_of(report),
         definition=headline["definition"],
-        summary=report["change"]["summary"],
+        remark=remark_of(report),
         endpoints=_endpoints(report),
         change=change_plot(headline["changePoints"], interval_of(headline.get("changeInterval"))),
         labels=_labels(report),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cyclotron.core.verdict import Verdict, rarest_label
-from cyclotron.presentation.figures import counted, interval_of, percent, points_figure, points_interval, quoted
+from cyclotron.presentation.figures import MINUS, counted, interval_of, percent, points_figure, points_interval, quoted
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,15 @@ def headline_sentence(report: Mapping[str, Any]) -> str:
         f"Agrees with reviewers on {percent(after).text} of decisions, averaged over the labels, {compared}: "
         f"{change}{within}."
     )
+
+
+def remark_of(report: Mapping[str, Any]) -> str:
+    """The report's own summary after its first sentence, which is the headline; a summary of other words is kept whole.
+
+    It holds what the headline cannot: what the verdict follows, and where the interval is known to be too narrow.
+    """
+    summary: str = report["change"]["summary"]
+    return summary.removeprefix(headline_sentence(report).replace(MINUS, "-")).strip()
 
 
 def scored_sentence(report: Mapping[str, Any]) -> str:

@@ -38,7 +38,7 @@ class FailingModel(LocalModel):
 
 
 def address(live_server: Any, store: Store) -> str:
-    return live_server.url + reverse("cyclotron:detail", args=[store.cyclotron_id])
+    return f"{live_server.url}{reverse('cyclotron:detail', args=[store.cyclotron_id])}"
 
 
 def bound_of(page: Page) -> int:

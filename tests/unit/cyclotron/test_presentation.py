@@ -48,9 +48,16 @@ def test_the_headline_reads_as_a_person_would_say_it() -> None:
     assert view.scored == "64 held-out items."
 
 
-def test_the_headline_says_what_the_summary_in_the_report_says() -> None:
+def test_the_headline_is_the_first_sentence_of_the_summary_and_the_rest_is_the_remark() -> None:
     for report in (example_report(), unclear_report()):
-        assert report["change"]["summary"].startswith(report_view(report).sentence.replace(MINUS, "-"))
+        view = report_view(report)
+        assert report["change"]["summary"] == f"{view.sentence.replace(MINUS, '-')} {view.remark}"
+
+
+def test_a_summary_in_other_words_is_kept_whole() -> None:
+    report = example_report()
+    report["change"]["summary"] = "It got better."
+    assert report_view(report).remark == "It got better."
 
 
 @pytest.mark.parametrize("verdict", [verdict for verdict in Verdict if verdict is not Verdict.IMPROVED])
