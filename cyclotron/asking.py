@@ -157,8 +157,12 @@ class _Run:
             threads = [threading.Thread(target=self._drain_in_thread, args=(queue,)) for _ in range(workers)]
             for thread in threads:
                 thread.start()
-            for thread in threads:
-                thread.join()
+            try:
+                for thread in threads:
+                    thread.join()
+            except BaseException:
+                self.finished = True  # Ctrl-C reaches this thread alone; the others must not go on asking
+                raise
         self._record_batch()
         if self.ended is not None:
             raise self.ended

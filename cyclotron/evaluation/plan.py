@@ -88,11 +88,14 @@ def make_plan(
     set_id: str | None = None,
     minimum_per_label: int = DEFAULT_MINIMUM_PER_LABEL,
 ) -> Plan:
-    """The plan as things stand now. Asks the cache one question a column; makes no call to a model."""
+    """The plan as things stand now. Asks the cache one question a column; makes no call to a model.
+
+    Raises `NoHeldOutSetError`, and `NothingToScoreError` when every item of the set trains now.
+    """
     after_version = classifier.active_version
     if after_version is None:
         raise AssertionError("a stored classifier always has an active version")
-    return _plan(
+    plan = _plan(
         store,
         classifier,
         held_out_set=held_out_set_of(store, classifier, set_id),
@@ -101,10 +104,20 @@ def make_plan(
         model=model,
         minimum_per_label=minimum_per_label,
     )
+    if plan.scored == 0:
+        raise NothingToScoreError(
+            "every item of the held-out set has since been reviewed by a reviewer's own choice and trains now; "
+            "freeze a new set.",
+            heldOutSet=plan.held_out_set.id,
+        )
+    return plan
 
 
 def comparison_of(store: Store, evaluation: Evaluation) -> Plan:
-    """What a confirmed evaluation compares, whatever was learned since; `bound` is what it still has to ask."""
+    """What a confirmed evaluation compares, whatever was learned since; `bound` is what it still has to ask.
+
+    `scored` is 0 when every item of the set came to train meanwhile.
+    """
     return _plan(
         store,
         evaluation.classifier,
@@ -130,13 +143,6 @@ def _plan(
     before = column_of(definition, versions[0], None)
     after = column_of(definition, versions[1], after_ml_model)
     items = scored_items(store, classifier, held_out_set)
-    scored = items.count()
-    if scored == 0:
-        raise NothingToScoreError(
-            "every item of the held-out set has since been reviewed by a reviewer's own choice and trains now; "
-            "freeze a new set.",
-            heldOutSet=held_out_set.id,
-        )
     clock = held_out_set.frozen_at.isoformat() if definition.uses_clock else ""
     endpoints = {before.endpoint.digest, after.endpoint.digest}
     return Plan(
@@ -148,7 +154,7 @@ def _plan(
         after_ml_model=after_ml_model,
         model=model,
         minimum_per_label=minimum_per_label,
-        scored=scored,
+        scored=items.count(),
         total=_distinct_inputs(items) * len(endpoints),
         bound=sum([_unanswered(store, items, model, endpoint, clock) for endpoint in endpoints]),
     )

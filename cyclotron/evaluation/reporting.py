@@ -9,19 +9,21 @@ from cyclotron.core.report import CostFacts, EndpointFacts, ReportInputs, SetFac
 from cyclotron.core.scored import ScoredItem
 from cyclotron.endpoints import Column
 from cyclotron.evaluation.permits import spent_by
-from cyclotron.evaluation.plan import Plan, scored_items
+from cyclotron.evaluation.plan import Plan
 from cyclotron.labels import labels_in_use
 from cyclotron.models import Evaluation, HeldOutItem, Report
 from cyclotron.store import Store
 from kapsoweb.foundation.identifiers import new_id
 
 
-def write_report(store: Store, evaluation: Evaluation, plan: Plan, *, now: datetime) -> Report | None:
-    """Score every item from the cache and store the report together with the end of the evaluation.
+def write_report(
+    store: Store, evaluation: Evaluation, plan: Plan, rows: list[HeldOutItem], *, now: datetime
+) -> Report | None:
+    """Score the items `rows` from the cache and store the report together with the end of the evaluation.
 
     None when the evaluation has ended meanwhile or a newer claim runs it: one evaluation has one report.
     """
-    document = build_report(_inputs(store, evaluation, plan, now))
+    document = build_report(_inputs(store, evaluation, plan, rows, now))
     with store.transaction():
         locked = store.lock()
         ended = (
@@ -55,8 +57,7 @@ def write_report(store: Store, evaluation: Evaluation, plan: Plan, *, now: datet
     return report
 
 
-def _inputs(store: Store, evaluation: Evaluation, plan: Plan, now: datetime) -> ReportInputs:
-    rows = list(scored_items(store, evaluation.classifier, plan.held_out_set).defer("values"))
+def _inputs(store: Store, evaluation: Evaluation, plan: Plan, rows: list[HeldOutItem], now: datetime) -> ReportInputs:
     spent = spent_by(store, evaluation.id)
     return ReportInputs(
         cyclotron_id=store.cyclotron_id,

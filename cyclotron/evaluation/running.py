@@ -14,7 +14,7 @@ from cyclotron.evaluation.permits import EvaluationPermits, claim_evaluation
 from cyclotron.evaluation.plan import Plan, comparison_of, scored_items
 from cyclotron.evaluation.reporting import write_report
 from cyclotron.evaluation.starting import interrupt
-from cyclotron.models import Evaluation
+from cyclotron.models import Evaluation, HeldOutItem
 from cyclotron.store import Store
 from kapsoweb.jobs.errors import ClaimLost
 
@@ -52,8 +52,12 @@ def run_evaluation(
         plan = comparison_of(store, evaluation)
         asker = Asker(store, model, clock, ceiling or Ceiling(), guard)
         permits = EvaluationPermits(store, evaluation_id, fence, clock)
-        requests = _requests(store, evaluation, plan)
-        _ask_and_end(asker, evaluation, plan, requests, permits, stop, progress)
+        # Read once: an item that joins or leaves training while the model is asked changes nothing in this run.
+        rows = list(scored_items(store, evaluation.classifier, evaluation.held_out_set).defer("values"))
+        if rows:
+            _ask_and_end(asker, evaluation, plan, rows, permits, stop, progress)
+        else:
+            interrupt(store, evaluation, reason="nothing-to-score", now=clock())
     return _ended(_evaluation(store, evaluation_id))
 
 
@@ -61,12 +65,13 @@ def _ask_and_end(
     asker: Asker,
     evaluation: Evaluation,
     plan: Plan,
-    requests: list[DecisionRequest],
+    rows: list[HeldOutItem],
     permits: EvaluationPermits,
     stop: Callable[[], bool] | None,
     progress: Callable[[int, int], None] | None,
 ) -> None:
     store, clock = asker.store, asker.clock
+    requests = _requests(store, plan, rows)
 
     def should_stop() -> bool:
         return bool(stop and stop()) or _evaluation(store, evaluation.id).cancel_requested
@@ -83,7 +88,7 @@ def _ask_and_end(
         interrupt(store, evaluation, reason="guard" if asker.guard else "job-failed", now=clock())
         raise
     if set(asked.answers) >= {request.fingerprint for request in requests}:
-        write_report(store, evaluation, plan, now=clock())
+        write_report(store, evaluation, plan, rows, now=clock())
     else:
         interrupt(store, evaluation, reason=_why(asked), now=clock())
 
@@ -96,12 +101,14 @@ def _why(asked: Asked) -> str:
     return "model-unavailable" if asked.gave_up else "permits-lost"
 
 
-def _requests(store: Store, evaluation: Evaluation, plan: Plan) -> list[DecisionRequest]:
+def _requests(store: Store, plan: Plan, rows: list[HeldOutItem]) -> list[DecisionRequest]:
     field = plan.before.endpoint.definition.input_field
-    rows = scored_items(store, evaluation.classifier, evaluation.held_out_set).values_list("values", flat=True)
+    scored = {row.id for row in rows}
+    of_the_set = store.rows(HeldOutItem).filter(held_out_set=plan.held_out_set).order_by("position")
     return [
         column.request(plan.model, values[field], plan.clock)
-        for values in rows.iterator(chunk_size=2000)
+        for key, values in of_the_set.values_list("id", "values").iterator(chunk_size=2000)
+        if key in scored
         for column in (plan.before, plan.after)
     ]
 

@@ -30,6 +30,7 @@ INTERRUPTIONS = {
     "model-refused": "The model's endpoint refuses to answer as it is configured.",
     "cancelled": "It was cancelled.",
     "guard": "A guard stopped it before a call.",
+    "nothing-to-score": "Every item of its held-out set trains by now, because reviewers chose them; freeze a new set.",
     "abandoned": "The process that ran it is gone.",
     "job-failed": "Its job ended before the report was written.",
 }
