@@ -61,6 +61,17 @@ def status(store: Store, classifier: str | None = None) -> Status:
     )
 
 
+def item_count(store: Store) -> int:
+    """The cyclotron's items."""
+    return store.all(Item).count()
+
+
+def active_version(store: Store, classifier: str | None = None) -> int:
+    """The number of a classifier's active version."""
+    version = store.classifier(classifier).active_version
+    return version.number if version else 1
+
+
 def overview(
     store: Store,
     classifier: str | None = None,

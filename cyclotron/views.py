@@ -160,7 +160,13 @@ def _row(holding: Holding) -> CyclotronRow:
     store = store_of(holding)
     newest = queries.report_records(store, limit=1)
     headline = headline_of(newest[-1].id, newest[-1].document) if newest else None
-    return cyclotron_row(holding.record_id, holding.name, queries.status(store), headline)
+    return cyclotron_row(
+        holding.record_id,
+        holding.name,
+        items=queries.item_count(store),
+        version=queries.active_version(store),
+        headline=headline,
+    )
 
 
 def _detail(

@@ -1,11 +1,10 @@
-"""A row of the list of cyclotrons: its counts and the headline of its newest report."""
+"""A row of the list of cyclotrons: its size, its version and the headline of its newest report."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from cyclotron.core.overview import Status
 from cyclotron.presentation.figures import Figure, grouped, percent, points_figure
 from cyclotron.presentation.sentences import VerdictWords, verdict_of
 
@@ -29,7 +28,7 @@ class CyclotronRow:
     cyclotron_id: str
     name: str
     items: str
-    reviews: str
+    version: str
     headline: Headline | None
 
 
@@ -46,12 +45,6 @@ def headline_of(report_id: str, report: Mapping[str, Any]) -> Headline:
     )
 
 
-def cyclotron_row(cyclotron_id: str, name: str, status: Status, headline: Headline | None) -> CyclotronRow:
-    """A cyclotron with its counts."""
-    return CyclotronRow(
-        cyclotron_id=cyclotron_id,
-        name=name,
-        items=grouped(sum(status.items.values())),
-        reviews=grouped(sum(status.reviews.values())),
-        headline=headline,
-    )
+def cyclotron_row(cyclotron_id: str, name: str, *, items: int, version: int, headline: Headline | None) -> CyclotronRow:
+    """A cyclotron with the number of its items and its active version."""
+    return CyclotronRow(cyclotron_id, name, grouped(items), grouped(version), headline)
