@@ -85,8 +85,10 @@ class _Reading:
         self.learned = bool(configuration.term_weights)
         rubrics = spoken_for(endpoint.definition, configuration.rubric)
         weights = dict(configuration.term_weights) if self.learned else _plain_weights(configuration, rubrics)
-        self.positions = {term: place for place, term in enumerate(weights)}
-        self.weights = np.array(list(weights.values()), dtype=np.float64)
+        # Sorted, so that sums over terms are taken in one order however a database returned the keys.
+        terms = sorted(weights)
+        self.positions = {term: place for place, term in enumerate(terms)}
+        self.weights = np.array([weights[term] for term in terms], dtype=np.float64)
         self.questions = tuple(question.id for question in configuration.questions)
         self.biases = np.array([question.bias for question in configuration.questions], dtype=np.float64)
         self.criteria = self._criteria(configuration)
