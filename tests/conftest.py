@@ -12,6 +12,11 @@ from tests.support.fixtures import browser_type_launch_args, screening_data
 __all__ = ["browser_type_launch_args", "moment", "register_job", "screening_data"]
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Pages last: Playwright leaves an event loop running in this thread, in which tests of async code cannot run."""
+    items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
+
+
 @pytest.fixture
 def moment() -> datetime:
     """A fixed moment, aware, in UTC."""
