@@ -11,6 +11,7 @@ from cyclotron.actions.deciding import decide_item
 from cyclotron.actions.learning import Learned, learn_if_due
 from cyclotron.actions.reviewing import record_review
 from cyclotron.asking import Asker
+from cyclotron.core.errors import InvalidItemError
 from cyclotron.core.replay import ReplayRow
 from cyclotron.models import Classifier, Decision, Item, Review
 from cyclotron.store import Store
@@ -39,7 +40,8 @@ def replay_rows(
 ) -> Replayed:
     """Replay rows in order, learning as it goes. `progress` is called with (rows passed, rows).
 
-    A row whose item or label is known with other content is refused and listed; nothing of it is kept.
+    A row whose item or label is known with other content, or whose values no item may have, is refused and listed;
+    nothing of it is kept.
     """
     store = asker.store
     row_classifier = store.classifier(classifier)
@@ -50,11 +52,15 @@ def replay_rows(
         values = {row_classifier.definition["inputField"]: row.text}
         found = _known(store, row_classifier, row, digest(values))
         if found is None:
-            recorded += 1
-            _replay_row(asker, row_classifier, row, values)
-            learned += learn_if_due(asker, now=asker.clock())
+            try:
+                _replay_row(asker, row_classifier, row, values)
+            except InvalidItemError as error:
+                bad.append(BadRow(row.line, None, error.id, error.message))
+            else:
+                recorded += 1
+                learned += learn_if_due(asker, now=asker.clock())
         elif found:
-            bad.append(BadRow(row.line, "", "known-with-other-content", found))
+            bad.append(BadRow(row.line, None, "known-with-other-content", found))
         else:
             known += 1
         if progress is not None:
