@@ -11,7 +11,7 @@ from django.db.models import Count
 from cyclotron.actions.freezing import new_label_count, summary_of
 from cyclotron.actions.learning import reviews_until_due
 from cyclotron.core.draws import AUDIT, PARTITIONS
-from cyclotron.core.errors import NoHeldOutSetError, NoSuchReportError, NothingToScoreError
+from cyclotron.core.errors import InvalidPageError, NoHeldOutSetError, NoSuchReportError, NothingToScoreError
 from cyclotron.core.overview import InterruptedEvaluation, Overview, RunningEvaluation, Status
 from cyclotron.endpoints import definition_of
 from cyclotron.evaluation.plan import DEFAULT_MINIMUM_PER_LABEL, Plan, comparison_of, make_plan
@@ -38,7 +38,12 @@ def labels(store: Store, classifier: str | None = None) -> list[CurrentLabel]:
 
 
 def events(store: Store, *, after: int = 0, limit: int = EVENTS_AT_ONCE) -> EventPage:
-    """Events with a sequence above the cursor `after`. A cursor stays good across restarts of any process."""
+    """Events with a sequence above the cursor `after`, at most `limit` and never more than `EVENTS_AT_ONCE`.
+
+    A cursor stays good across restarts of any process. Raises `InvalidPageError` for a limit below 1.
+    """
+    if limit < 1:
+        raise InvalidPageError("the limit of a page of events must be 1 or more.", limit=limit)
     rows = tuple(store.all(Event).filter(sequence__gt=after).order_by("sequence")[: min(limit, EVENTS_AT_ONCE)])
     return EventPage(rows, rows[-1].sequence if rows else after)
 

@@ -211,6 +211,12 @@ class InvalidScoredItemsError(CyclotronError):
     id = "invalid-scored-items"
 
 
+class InvalidPageError(CyclotronError):
+    """A page of a list is asked for with a limit that holds nothing."""
+
+    id = "invalid-page"
+
+
 class InvalidMinimumError(CyclotronError):
     """The minimum per label is not a whole number of items, 1 or more."""
 
