@@ -4,10 +4,9 @@ It compares an item's text with the rubric, the examples and the criteria of the
 held-out, section 4 (no corpus statistics on the side: learned term weights are read from the configuration).
 """
 
-import math
 import re
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
 
@@ -17,8 +16,9 @@ from scipy import special
 
 from cyclotron.core.configuration import Answer, Configuration, DecisionRequest, Endpoint
 from cyclotron.core.definition import ClassifierDefinition
-from cyclotron.core.learning.questions import leaning_id
-from cyclotron.core.text import PAIR, is_content, term_counts, words
+from cyclotron.core.learning.questions import question_id
+from cyclotron.core.learning.wording import REVIEWS_SHOW
+from cyclotron.core.text import KINDS, WORD_KIND, is_content, kind_of, term_counts, words
 
 COVERAGE_SLOPE = 8.0
 """Log odds for a text that holds all of what a rubric names, against one that holds none of it."""
@@ -37,7 +37,10 @@ _SENTENCE_END = re.compile(r"(?<=[.;!?。！？])\s*")
 
 
 class LocalModel:
-    """The embedded model. Safe to call from several threads; keeps the last endpoints it read."""
+    """The embedded model. Safe to call from several threads; keeps the last endpoints it read.
+
+    Whoever changes what it answers changes `identity`: answers are stored under it.
+    """
 
     identity = "local/1"
     concurrency = 1
@@ -67,7 +70,7 @@ class LocalModel:
 
 @dataclass(frozen=True)
 class _Row:
-    """A text over a reading's terms: the places of its terms and its vector of unit length."""
+    """A text over a reading's terms: the places of its terms, and their values, of unit length within each kind."""
 
     places: NDArray[np.intp]
     values: NDArray[np.float64]
@@ -76,34 +79,34 @@ class _Row:
 class _Reading:
     """An endpoint's configuration, made ready for answering.
 
-    While nothing is learned (no term weights) every content word weighs 1 and pairs of words weigh nothing.
+    While nothing is learned (no term weights) every content word of the rubric and the examples weighs 1, and pairs
+    and openings weigh nothing.
     """
 
     def __init__(self, endpoint: Endpoint) -> None:
         configuration = endpoint.configuration
         self.labels = endpoint.definition.labels
-        self.learned = bool(configuration.term_weights)
-        rubrics = spoken_for(endpoint.definition, configuration.rubric)
-        weights = dict(configuration.term_weights) if self.learned else _plain_weights(configuration, rubrics)
-        # Sorted, so that sums over terms are taken in one order however a database returned the keys.
-        terms = sorted(weights)
-        self.positions = {term: place for place, term in enumerate(terms)}
-        self.weights = np.array([weights[term] for term in terms], dtype=np.float64)
+        rubrics = {
+            label: _content(text) for label, text in spoken_for(endpoint.definition, configuration.rubric).items()
+        }
+        weights = dict(configuration.term_weights) or _plain_weights(configuration, rubrics)
+        self.positions = {term: place for place, term in enumerate(weights)}
+        self.weights = np.array(list(weights.values()), dtype=np.float64)
+        self.kinds = np.array([kind_of(term) for term in weights], dtype=np.intp)
+        self.rubrics = [rubrics[label] for label in self.labels]
         self.questions = tuple(question.id for question in configuration.questions)
         self.biases = np.array([question.bias for question in configuration.questions], dtype=np.float64)
         self.criteria = self._criteria(configuration)
         self.examples = self._examples(configuration)
-        self.rubrics, self.ruled = self._rubrics(rubrics)
-        self.leanings = [
-            self.questions.index(leaning_id(label)) if leaning_id(label) in self.questions else None
-            for label in self.labels
-        ]
+        self.leanings = self._leanings()
+        self.silent = self._silent()
 
     def answer(self, text: str) -> Answer:
         """Probabilities that sum to 1, the most probable label (ties: the first), and an answer to each question."""
         row = self._row(text)
-        odds = row.values @ self.criteria[row.places] + self.biases
-        logits = self._leaning_logits(odds) + self._rubric_logits(row) + EXAMPLE_SLOPE * self._likeness(row)
+        odds = _sums(row.values, self.criteria[row.places]) + self.biases
+        logits = _sums(odds, self.leanings) + self.silent + self._rubric_logits(text)
+        logits += EXAMPLE_SLOPE * _sums(row.values, self.examples[row.places])
         shares = np.exp(logits - logits.max())
         shares /= shares.sum()
         return Answer(
@@ -113,32 +116,25 @@ class _Reading:
         )
 
     def _row(self, text: str) -> _Row:
-        counts = term_counts(text)
-        found = [(self.positions[term], count) for term, count in counts.items() if term in self.positions]
+        positions = self.positions
+        found = [(positions[term], count) for term, count in term_counts(text).items() if term in positions]
         places = np.array([place for place, _ in found], dtype=np.intp)
         values = (1.0 + np.log([count for _, count in found])) * self.weights[places]
-        if self.learned:
-            length = math.sqrt(float(np.sum(values * values)))
-        else:
-            content = [count for term, count in counts.items() if PAIR not in term and is_content(term)]
-            length = math.sqrt(float(np.sum((1.0 + np.log(content)) ** 2)))
-        return _Row(places, values / (length or 1.0))
+        kinds = self.kinds[places]
+        lengths = np.sqrt(np.bincount(kinds, weights=values * values, minlength=len(KINDS)))
+        return _Row(places, values / np.where(lengths > 0, lengths, 1.0)[kinds])
 
-    def _leaning_logits(self, odds: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The leaning questions' log odds. Two labels share one question: the other label is its zero point."""
-        missing = 0.0 if len(self.labels) == 2 or not any(place is not None for place in self.leanings) else UNASKED
-        return np.array([missing if place is None else odds[place] for place in self.leanings])
-
-    def _rubric_logits(self, row: _Row) -> NDArray[np.float64]:
+    def _rubric_logits(self, text: str) -> NDArray[np.float64]:
         """How much of what the rubric says for each label the text holds; labels it is silent about get the middle."""
-        if not self.ruled.any():
+        if not any(self.rubrics):
             return np.zeros(len(self.labels))
-        covered = self.rubrics[row.places].sum(axis=0)
-        return COVERAGE_SLOPE * np.where(self.ruled, covered, COVERAGE_MIDDLE)
-
-    def _likeness(self, row: _Row) -> NDArray[np.float64]:
-        """Mean cosine of the text and each label's examples. Shape (labels,)."""
-        return np.asarray(row.values @ self.examples[row.places])
+        counts = term_counts(text)
+        return COVERAGE_SLOPE * np.array(
+            [
+                sum(word in counts for word in rubric) / len(rubric) if rubric else COVERAGE_MIDDLE
+                for rubric in self.rubrics
+            ]
+        )
 
     def _criteria(self, configuration: Configuration) -> NDArray[np.float64]:
         """Shape (terms, questions)."""
@@ -150,24 +146,31 @@ class _Reading:
         return table
 
     def _examples(self, configuration: Configuration) -> NDArray[np.float64]:
-        """Mean vector of each label's examples. Shape (terms, labels)."""
+        """Mean vector of the words of each label's examples. Shape (terms, labels)."""
         table = np.zeros((len(self.positions), len(self.labels)))
         for column, label in enumerate(self.labels):
             own = [example.text for example in configuration.examples if example.label == label]
             for text in own:
                 row = self._row(text)
-                table[row.places, column] += row.values / len(own)
+                words_only = self.kinds[row.places] == WORD_KIND
+                table[row.places[words_only], column] += row.values[words_only] / len(own)
         return table
 
-    def _rubrics(self, rubrics: Mapping[str, str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Each label's share of weight for each term its rubric names, and for which labels the rubric speaks."""
-        table = np.zeros((len(self.positions), len(self.labels)))
+    def _leanings(self) -> NDArray[np.float64]:
+        """1 where a question is about a label. Shape (questions, labels)."""
+        table = np.zeros((len(self.questions), len(self.labels)))
         for column, label in enumerate(self.labels):
-            for word in set(words(rubrics.get(label, ""))):
-                if word in self.positions and is_content(word):
-                    table[self.positions[word], column] = self.weights[self.positions[word]]
-        totals = table.sum(axis=0)
-        return table / np.where(totals > 0, totals, 1.0), totals > 0
+            for kind in KINDS:
+                if question_id(kind, label) in self.questions:
+                    table[self.questions.index(question_id(kind, label)), column] = 1.0
+        return table
+
+    def _silent(self) -> NDArray[np.float64]:
+        """Log odds of labels without a question. Two labels share theirs: the other label is the zero point."""
+        asked = self.leanings.any(axis=0)
+        if len(self.labels) == 2 or not asked.any():
+            return np.zeros(len(self.labels))
+        return np.where(asked, 0.0, UNASKED)
 
 
 def spoken_for(definition: ClassifierDefinition, rubric: str) -> dict[str, str]:
@@ -175,11 +178,11 @@ def spoken_for(definition: ClassifierDefinition, rubric: str) -> dict[str, str]:
 
     A line or sentence that begins with a label (`label: text`, or the label as its first words) speaks for that label;
     other text speaks for the positive label, or for none when there is none. With no text at all, a label's own name
-    does.
+    does. Learned lines are left out: they say in words what the term weights say in numbers.
     """
     spoken: dict[str, list[str]] = {label: [] for label in definition.labels}
     names = sorted(((tuple(words(label)), label) for label in definition.labels), key=lambda pair: -len(pair[0]))
-    for line in rubric.splitlines():
+    for line in rubric.partition(REVIEWS_SHOW)[0].splitlines():
         current = definition.positive_label
         for sentence in _SENTENCE_END.split(line):
             start = words(sentence)
@@ -191,7 +194,17 @@ def spoken_for(definition: ClassifierDefinition, rubric: str) -> dict[str, str]:
     return {label: "\n".join(sentences) for label, sentences in spoken.items()}
 
 
-def _plain_weights(configuration: Configuration, rubrics: Mapping[str, str]) -> dict[str, float]:
+def _sums(values: NDArray[np.float64], table: NDArray[np.float64]) -> NDArray[np.float64]:
+    """`values @ table`, in an order of summation that depends on no library of linear algebra and its threads."""
+    return np.asarray(np.einsum("t,tc->c", values, table), dtype=np.float64)
+
+
+def _content(text: str) -> tuple[str, ...]:
+    """The different content words of a text, in order."""
+    return tuple(dict.fromkeys(word for word in words(text) if is_content(word)))
+
+
+def _plain_weights(configuration: Configuration, rubrics: Mapping[str, Sequence[str]]) -> dict[str, float]:
     """Weight 1 for each content word of the rubric and the examples."""
-    texts = [*rubrics.values(), *(example.text for example in configuration.examples)]
-    return dict.fromkeys((word for text in texts for word in words(text) if is_content(word)), 1.0)
+    named = [*rubrics.values(), *(_content(example.text) for example in configuration.examples)]
+    return dict.fromkeys((word for found in named for word in found), 1.0)

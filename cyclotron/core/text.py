@@ -1,4 +1,7 @@
-"""Text as counted terms: words, pairs of neighbouring words, and character pairs where a script writes no spaces."""
+"""Text as counted terms: words, pairs of neighbouring words, and words of the opening.
+
+Where a script writes no spaces, overlapping pairs of characters stand for words.
+"""
 
 import re
 import sys
@@ -14,7 +17,16 @@ MAX_READ = 200_000
 PAIR = " "
 """Joins the two words of a pair."""
 
-_CACHED_TEXTS = 2_048
+OPENING = "^"
+"""Stands before a word of the opening."""
+
+OPENING_WORDS = 30
+"""The opening is the first line of a text that is not blank (a title, a subject), up to this many words."""
+
+WORD_KIND, PAIR_KIND, OPENING_KIND = 0, 1, 2
+KINDS = (WORD_KIND, PAIR_KIND, OPENING_KIND)
+
+_CACHED_TEXTS = 1_024
 _UNSPACED = (
     "\u0e00-\u0eff"  # Thai, Lao
     "\u1000-\u109f"  # Myanmar
@@ -42,7 +54,8 @@ def _marks() -> str:
 def _word_pattern() -> re.Pattern[str]:
     """Either a run of a script without spaces, or letters and digits of other scripts with their marks."""
     marks = _marks()
-    return re.compile(rf"(?P<run>[{_UNSPACED}][{_UNSPACED}{marks}]*)|(?:(?![{_UNSPACED}])[^\W_][{marks}]*)+")
+    unspaced = rf"(?=[^\W_])[{_UNSPACED}]"  # the ranges hold signs and free places too
+    return re.compile(rf"(?P<run>{unspaced}(?:{unspaced}|[{marks}])*)|(?:(?![{_UNSPACED}])[^\W_][{marks}]*)+")
 
 
 def words(text: str) -> list[str]:
@@ -67,11 +80,23 @@ def words(text: str) -> list[str]:
 
 @lru_cache(maxsize=_CACHED_TEXTS)
 def term_counts(text: str) -> Mapping[str, int]:
-    """How often each word and each pair of neighbouring words occurs. Cached by text: treat it as read only."""
+    """How often each term occurs: each word, each pair of neighbouring words, each word of the opening.
+
+    Cached by text: treat it as read only.
+    """
     found = [sys.intern(word) for word in words(text)]
     counts = Counter(found)
     counts.update([f"{first}{PAIR}{second}" for first, second in pairwise(found)])
+    opening = text[:MAX_READ].lstrip().partition("\n")[0]
+    counts.update([f"{OPENING}{word}" for word in words(opening)[:OPENING_WORDS]])
     return counts
+
+
+def kind_of(term: str) -> int:
+    """Which of `KINDS` a term is. Words hold neither mark, so a term is of one kind."""
+    if term.startswith(OPENING):
+        return OPENING_KIND
+    return PAIR_KIND if PAIR in term else WORD_KIND
 
 
 _GRAMMAR = """
@@ -87,4 +112,7 @@ STOP_WORDS = frozenset(_GRAMMAR.split())
 
 def is_content(term: str) -> bool:
     """Whether a term is worth weighing before anything is learned: no word of it is a stop word or a single letter."""
-    return all(word not in STOP_WORDS and (len(word) > 1 or not word.isascii()) for word in term.split(PAIR))
+    return all(
+        word not in STOP_WORDS and (len(word) > 1 or not word.isascii())
+        for word in term.removeprefix(OPENING).split(PAIR)
+    )

@@ -68,6 +68,34 @@ def fit_multinomial(
     return MultinomialFit(table[:, :-1].copy(), table[:, -1] - np.mean(table[:, -1]))
 
 
+def rescaled(fit: MultinomialFit, rows: Vector, classes: NDArray[np.intp], weights: Vector) -> MultinomialFit:
+    """The fit with all its coefficients times one factor, and other biases, so that its probabilities hold.
+
+    A strong penalty leaves a fit less sure than the examples allow. Minimises `sum(weights * cross entropy)` over the
+    factor and the biases, with a penalty of one example on the factor times the spread of the logits.
+    """
+    logits = rows @ fit.coefficients.T
+    logits -= logits.mean(axis=1, keepdims=True)
+    spread = float(
+        np.sqrt(np.average(((logits - np.average(logits, axis=0, weights=weights)) ** 2).mean(axis=1), weights=weights))
+    )
+    if spread < 1e-12:
+        return fit
+    unit = logits / spread
+    count = len(fit.bias)
+    wanted = np.zeros((len(classes), count))
+    wanted[np.arange(len(classes)), classes] = 1.0
+
+    def loss(point: Vector) -> tuple[float, Vector]:
+        log_shares = special.log_softmax(point[0] * unit + point[1:], axis=1)
+        pull = weights[:, None] * (np.exp(log_shares) - wanted)
+        value = -np.sum(weights * np.sum(wanted * log_shares, axis=1)) + 0.5 * point[0] ** 2
+        return float(value), np.append(np.sum(pull * unit) + point[0], pull.sum(axis=0))
+
+    point = _lowest(loss, count + 1)
+    return MultinomialFit(fit.coefficients * (point[0] / spread), point[1:] - np.mean(point[1:]))
+
+
 def _lowest(loss: Callable[[Vector], tuple[float, Vector]], size: int) -> Vector:
     """The minimum of a smooth convex function that returns its value and slope, from zero."""
     point, _, _ = optimize.fmin_l_bfgs_b(loss, np.zeros(size), pgtol=1e-6, factr=1e4, maxiter=1_000, maxfun=5_000)

@@ -18,11 +18,14 @@ from scipy import special
 from cyclotron.core.configuration import Answer, Configuration, Decided
 from cyclotron.core.definition import ClassifierDefinition
 from cyclotron.core.errors import CyclotronError
-from cyclotron.core.learning.logistic import fit_multinomial
+from cyclotron.core.learning.logistic import fit_multinomial, rescaled
 from kapsoweb.foundation.canonical import digest
 
 MIN_EXAMPLES_PER_LABEL = 5
-PENALTY = 1.0
+PENALTY = 10.0
+"""L2 penalty on the scale of one example of mean weight. It is strong: features that say the same share the credit
+evenly; how sure the whole is to be is fitted afterwards without it."""
+
 FORMAT = "multinomial-logistic/1"
 _FLOOR = 1e-4
 """Shares are read as at least this far from 0 and 1: beyond it a model's numbers say nothing."""
@@ -161,7 +164,8 @@ def fit_ml_model(
     weights = weights * (len(weights) / weights.sum())
     means, scales = _centre(rows, weights)
     scaled = (rows - means) / scales
-    fit = fit_multinomial(np.where(np.isnan(scaled), 0.0, scaled), places, len(definition.labels), weights, PENALTY)
+    filled = np.where(np.isnan(scaled), 0.0, scaled)
+    fit = rescaled(fit_multinomial(filled, places, len(definition.labels), weights, PENALTY), filled, places, weights)
     shares = np.bincount(places, weights=weights, minlength=len(definition.labels)) / weights.sum()
     return MlModel(
         labels=definition.labels,

@@ -17,18 +17,22 @@ from cyclotron.core.definition import ClassifierDefinition
 from cyclotron.core.learning.examples import choose_examples
 from cyclotron.core.learning.labelled import LabelledText
 from cyclotron.core.learning.logistic import fit_binary
-from cyclotron.core.learning.questions import alike_id, leaning_id
+from cyclotron.core.learning.questions import question_id, question_text
 from cyclotron.core.learning.vocabulary import Vocabulary, choose_vocabulary, rounded, rows_of
-from cyclotron.core.learning.wording import leading_terms, question_text, revised_rubric
+from cyclotron.core.learning.wording import leading_terms, revised_rubric
+from cyclotron.core.text import KINDS, WORD_KIND
 
 MIN_REVIEWS_PER_LABEL = 2
-MAX_REVIEWS = 20_000
+MAX_REVIEWS = 10_000
 """More training reviews than this are thinned by a draw on seed and identity: the vocabulary is capped anyway."""
 
 PENALTY = 1.0
 """L2 penalty of the term weights on the scale of one review of mean weight (scikit-learn's `C = 1`)."""
 
-CRITERIA_BUDGET = 6_000
+MAX_LABELS_ASKED_BY_KIND = 4
+"""Up to so many labels each kind of term has its question for each label; beyond, each label has one, on words."""
+
+CRITERIA_BUDGET = 10_000
 """Term weights kept over all questions, the largest of each."""
 
 
@@ -46,6 +50,13 @@ class _Material:
         """1.0 where a review chose the label, else 0.0."""
         return np.asarray(self.labels == label, dtype=np.float64)
 
+    def balanced(self, is_one: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Weights that sum to n, half of it on either side."""
+        half = len(is_one) / 2.0
+        ones = np.sum(self.weights * is_one)
+        others = np.sum(self.weights * (1.0 - is_one))
+        return np.asarray(self.weights * np.where(is_one > 0, half / ones, half / others))
+
 
 def propose(
     definition: ClassifierDefinition, current: Configuration, reviews: Sequence[LabelledText], *, seed: str
@@ -53,19 +64,26 @@ def propose(
     """A configuration learned from training reviews: rubric, examples, supporting questions and term weights.
 
     The result depends on the set of reviews and the seed, not on the order of reviews. `current` is the seed
-    configuration, and is returned unchanged while fewer than two labels have two reviews each.
+    configuration, and is returned unchanged while fewer than two labels have two reviews each. Reviews with an
+    undeclared label or a weight that is not above zero teach nothing.
     """
     known = [review for review in reviews if review.label in definition.labels and review.weight > 0]
-    seen = {label: sum(review.label == label for review in known) for label in definition.labels}
-    learned = [label for label in definition.labels if seen[label] >= MIN_REVIEWS_PER_LABEL]
+    counts = {label: sum(review.label == label for review in known) for label in definition.labels}
+    learned = [label for label in definition.labels if counts[label] >= MIN_REVIEWS_PER_LABEL]
     if len(learned) < 2:
         return current
-    material = _material([review for review in _thinned(known, seed) if review.label in learned])
-    if not material.vocabulary.terms:
+    material = _material(_thinned([review for review in known if review.label in learned], seed))
+    learned = [label for label in learned if material.is_label(label).any()]
+    if len(learned) < 2 or not material.vocabulary.terms:
         return current
     asked = _asked_labels(definition, learned)
+    kinds = KINDS if len(asked) <= MAX_LABELS_ASKED_BY_KIND else (WORD_KIND,)
+    budget = max(1, CRITERIA_BUDGET // (len(asked) * len(kinds)))
     questions = [
-        question for label in asked for question in _questions(material, label, CRITERIA_BUDGET // (2 * len(asked)))
+        question
+        for label in asked
+        for kind in kinds
+        if (question := _question(material, kind, label, budget)) is not None
     ]
     signs = {label: leading_terms(_leanings(material, label), material.vocabulary.terms) for label in learned}
     return Configuration(
@@ -101,67 +119,37 @@ def _material(reviews: Sequence[LabelledText]) -> _Material:
 
 
 def _asked_labels(definition: ClassifierDefinition, learned: Sequence[str]) -> list[str]:
-    """The labels asked about: of two labels one, as the other's question would be its mirror image."""
+    """The labels asked about: of two labels one, as the other's questions would be its mirror image."""
     if len(definition.labels) == 2:
         return [definition.positive_label or definition.labels[0]]
     return list(learned)
 
 
-def _balanced(material: _Material, is_one: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Weights that sum to n, half of it on either side."""
-    total = len(is_one) / 2.0
-    ones = np.sum(material.weights * is_one)
-    others = np.sum(material.weights * (1.0 - is_one))
-    return np.asarray(material.weights * np.where(is_one > 0, total / ones, total / others))
-
-
 def _leanings(material: _Material, label: str) -> NDArray[np.float64]:
-    """How much more of each term's weight the label's reviews have than the others: a difference of weighted means."""
+    """How much more of each term the label's reviews have than the others: a difference of weighted mean rows."""
     is_one = material.is_label(label)
-    shares = _balanced(material, is_one) * (2.0 * is_one - 1.0) * 2.0 / len(is_one)
+    shares = material.balanced(is_one) * (2.0 * is_one - 1.0)
     return np.asarray(material.rows.T @ shares)
 
 
-def _questions(material: _Material, label: str, budget: int) -> list[SupportingQuestion]:
-    """The supporting questions of one label."""
+def _question(material: _Material, kind: int, label: str, budget: int) -> SupportingQuestion | None:
+    """The question that reads terms of one kind, by the `budget` largest of its fitted weights.
+
+    None when the reviews share no such term.
+    """
+    places = np.flatnonzero(material.vocabulary.kinds == kind)
+    if not len(places):
+        return None
     is_one = material.is_label(label)
-    weights = _balanced(material, is_one)
-    fit = fit_binary(material.rows, is_one, weights, PENALTY)
-    leaning = _question(
-        material,
-        identity=leaning_id(label),
-        label=label,
-        coefficients=fit.coefficients,
-        bias=fit.bias,
-        budget=budget,
-    )
-    ratios = _log_ratios(material, is_one, weights)
-    middle = -0.5 * float(sum(np.mean((material.rows @ ratios)[is_one == side]) for side in (0.0, 1.0)))
-    return [
-        leaning,
-        _question(material, identity=alike_id(label), label=label, coefficients=ratios, bias=middle, budget=budget),
-    ]
-
-
-def _log_ratios(material: _Material, is_one: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Naive Bayes: log ratio of each term's smoothed share of the weight in the label's reviews and in the others."""
-    smoothing = 0.1
-    inside = material.rows.T @ (weights * is_one) + smoothing
-    outside = material.rows.T @ (weights * (1.0 - is_one)) + smoothing
-    return np.asarray(np.log(inside / inside.sum()) - np.log(outside / outside.sum()))
-
-
-def _question(
-    material: _Material, *, identity: str, label: str, coefficients: NDArray[np.float64], bias: float, budget: int
-) -> SupportingQuestion:
-    """A question from term weights, of which the largest are kept."""
-    terms = material.vocabulary.terms
-    order = np.lexsort((np.arange(len(terms)), -np.abs(coefficients)))[:budget]
-    kept = np.sort(order)
-    values = rounded(coefficients[kept])
+    fit = fit_binary(sparse.csr_matrix(material.rows[:, places]), is_one, material.balanced(is_one), PENALTY)
+    terms = [material.vocabulary.terms[place] for place in places]
+    largest = np.lexsort((np.arange(len(terms)), -np.abs(fit.coefficients)))[:budget]
+    weights = rounded(fit.coefficients)
     return SupportingQuestion(
-        id=identity,
-        text=question_text(label, leading_terms(coefficients, terms), leading_terms(-coefficients, terms)),
-        criteria={terms[place]: value for place, value in zip(kept.tolist(), values.tolist(), strict=True) if value},
-        bias=float(rounded(np.array([bias]))[0]),
+        id=question_id(kind, label),
+        text=question_text(
+            kind, label, leading_terms(fit.coefficients, terms), leading_terms(-fit.coefficients, terms)
+        ),
+        criteria={terms[place]: float(weights[place]) for place in np.sort(largest) if weights[place]},
+        bias=float(rounded(np.array([fit.bias]))[0]),
     )
