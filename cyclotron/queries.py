@@ -12,13 +12,14 @@ from cyclotron.actions.freezing import new_label_count, summary_of
 from cyclotron.actions.learning import reviews_until_due
 from cyclotron.core.draws import AUDIT, PARTITIONS
 from cyclotron.core.errors import InvalidPageError, NoHeldOutSetError, NoSuchReportError, NothingToScoreError
-from cyclotron.core.overview import InterruptedEvaluation, Overview, RunningEvaluation, Status
+from cyclotron.core.overview import InterruptedEvaluation, Overview, RunningEvaluation, Status, StoredReport
 from cyclotron.endpoints import definition_of
 from cyclotron.evaluation.plan import DEFAULT_MINIMUM_PER_LABEL, Plan, comparison_of, make_plan
 from cyclotron.evaluation.starting import running_evaluation
 from cyclotron.labels import CurrentLabel, LabelInUse, current_labels, labels_in_use, training_review_count
 from cyclotron.models import Classifier, Decision, Evaluation, Event, HeldOutSet, Item, Report, Version
 from cyclotron.store import Store
+from kapsoweb.foundation.canonical import is_storable
 
 REPORTS_KEPT_IN_VIEW = 10
 EVENTS_AT_ONCE = 500
@@ -96,6 +97,7 @@ def overview(
         cyclotron_id=store.cyclotron_id,
         name=store.cyclotron().name,
         classifier=row.name,
+        question=definition.question,
         labels=definition.labels,
         positive_label=definition.positive_label,
         live_enabled=allow_live,
@@ -107,7 +109,9 @@ def overview(
         running=_running(store, running) if running else None,
         interrupted=None if running else _interrupted(store, row),
         disabled_reason=reason,
-        reports=held_out_reports(store, row.name),
+        reports=[
+            StoredReport(record.id, record.document) for record in report_records(store, row.name, REPORTS_KEPT_IN_VIEW)
+        ],
     )
 
 
@@ -119,7 +123,8 @@ def report_records(store: Store, classifier: str | None = None, limit: int | Non
 
 def report_record(store: Store, report_id: str) -> Report:
     """The stored report of that id; raises `NoSuchReportError`."""
-    found = store.all(Report).filter(id=report_id).select_related("classifier").first()
+    reports = store.all(Report).select_related("classifier")
+    found = reports.filter(id=report_id).first() if is_storable(report_id) else None
     if found is None:
         raise NoSuchReportError("there is no such report.", report=report_id)
     return found

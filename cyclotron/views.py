@@ -20,10 +20,11 @@ from cyclotron import queries
 from cyclotron.actions import freeze_held_out_set
 from cyclotron.adapters.configured import ModelNotConfiguredError, decision_model
 from cyclotron.core.report_text import report_csv
+from cyclotron.demonstration import NAME as DEMONSTRATION
 from cyclotron.evaluation import cancel_evaluation, confirm_evaluation
 from cyclotron.presentation.confusion import confusion_of
 from cyclotron.presentation.cyclotron_list import CyclotronRow, cyclotron_row, headline_of
-from cyclotron.presentation.history import StoredReport, history_of
+from cyclotron.presentation.history import history_of
 from cyclotron.presentation.item_list import ItemFilter, item_page
 from cyclotron.presentation.panel import panel_view, progress_of, refusal_of, status_facts
 from cyclotron.presentation.report_page import report_view
@@ -194,12 +195,11 @@ def _panel_context(holding: Holding, classifier: str | None, now: datetime) -> d
     overview = queries.overview(store, classifier, model=model, allow_live=settings.KAPSOWEB_ALLOW_LIVE, now=now)
     if unconfigured is not None:
         overview = replace(overview, disabled_reason=unconfigured)
-    reports = [
-        StoredReport(record.id, record.document)
-        for record in queries.report_records(store, classifier, queries.REPORTS_KEPT_IN_VIEW)
-    ]
+    reports = overview.reports
     return {
         "name": holding.name,
+        "question": overview.question,
+        "is_demonstration": holding.name == DEMONSTRATION,
         "cyclotron_id": holding.record_id,
         "classifier": overview.classifier,
         "panel": panel_view(overview, now, worker_alive=bool(live_workers(now))),

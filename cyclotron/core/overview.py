@@ -43,16 +43,25 @@ class InterruptedEvaluation:
 
 
 @dataclass(frozen=True)
+class StoredReport:
+    """A report as it was stored: its id and its document (see the schema)."""
+
+    id: str
+    document: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
 class Overview:
     """Everything the panel of one classifier needs. `request_bound` and `plan_digest` are what a person confirms.
 
     `request_bound` and `plan_digest` are None while no set is frozen. `disabled_reason` says in words why the button is
-    off, or is None. `reports` are held-out reports (see the schema), oldest first, ten at most.
+    off, or is None. `reports` are oldest first, ten at most.
     """
 
     cyclotron_id: str
     name: str
     classifier: str
+    question: str
     labels: tuple[str, ...]
     positive_label: str | None
     live_enabled: bool
@@ -64,7 +73,7 @@ class Overview:
     running: RunningEvaluation | None
     interrupted: InterruptedEvaluation | None
     disabled_reason: str | None
-    reports: Sequence[Mapping[str, Any]]
+    reports: Sequence[StoredReport]
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from cyclotron.adapters.local import LocalModel
 from cyclotron.asking import Asker
 from cyclotron.core.definition import ClassifierDefinition, CyclotronDefinition
 from cyclotron.core.replay import parse_replay
+from cyclotron.demonstration import NAME
 from cyclotron.engine import open_store
 from cyclotron.evaluation import run_evaluation, start_evaluation
 from cyclotron.evaluation.plan import make_plan
@@ -17,7 +18,6 @@ from cyclotron.store import Store
 from kapsoweb.foundation import clock
 from kapsoweb.foundation.strict_csv import read_rows
 
-NAME = "demonstration"
 LABELS = ("include", "exclude")
 SAY_EVERY = 100
 

@@ -3,11 +3,11 @@
 Only reports on one held-out set are comparable without reservation, so only those are joined by a line.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
+from cyclotron.core.overview import StoredReport
 from cyclotron.presentation.figures import (
     Figure,
     grouped,
@@ -71,14 +71,6 @@ class History:
     segments: Sequence[Segment]
     rows: Sequence[HistoryRow]
     height: int = PLOT_HEIGHT
-
-
-@dataclass(frozen=True)
-class StoredReport:
-    """A report as it was stored: its id and its document (see the schema)."""
-
-    id: str
-    document: Mapping[str, Any]
 
 
 def _y(share: float | None) -> float | None:

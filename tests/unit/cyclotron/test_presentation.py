@@ -8,13 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cyclotron.core.intervals import Interval
+from cyclotron.core.overview import StoredReport
 from cyclotron.core.report import EndpointFacts, build_report
 from cyclotron.core.scored import ScoredItem
 from cyclotron.core.verdict import Verdict
 from cyclotron.presentation.charts import change_plot, position
 from cyclotron.presentation.confusion import confusion_of
 from cyclotron.presentation.figures import MINUS, counted, elapsed, signed
-from cyclotron.presentation.history import StoredReport, history_of
+from cyclotron.presentation.history import history_of
 from cyclotron.presentation.item_list import PAGE_SIZE, ItemFilter, item_page
 from cyclotron.presentation.report_page import report_view
 from cyclotron.presentation.sentences import verdict_of

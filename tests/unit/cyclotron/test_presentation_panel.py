@@ -14,6 +14,7 @@ READY = Overview(
     cyclotron_id="cy_1",
     name="screening",
     classifier="decision",
+    question="Should it be included?",
     labels=("include", "exclude"),
     positive_label="include",
     live_enabled=True,
