@@ -31,8 +31,8 @@ from cyclotron.models import Report
 from cyclotron.queries import EventPage
 from cyclotron.store import ROOM, Store, store_of
 from kapsoweb.accounts.access import access_record_by_name, local_account
-from kapsoweb.accounts.actions import hold_record
-from kapsoweb.accounts.errors import RecordNotFound
+from kapsoweb.accounts.actions import check_name, hold_record
+from kapsoweb.accounts.errors import NameTakenError, RecordNotFound
 from kapsoweb.foundation import clock
 
 LAB = "lab:"
@@ -210,7 +210,10 @@ def open_store(name: str, definition: CyclotronDefinition) -> Store:
     try:
         store = store_of(access_record_by_name(account, ROOM, name))
     except RecordNotFound:
-        return create_held_cyclotron(name, definition)
+        try:
+            return create_held_cyclotron(name, definition)
+        except NameTakenError:  # another opener was first
+            store = store_of(access_record_by_name(account, ROOM, name))
     if store.cyclotron().fingerprint != definition.fingerprint:
         raise DefinitionChangedError(
             f"{name} is held with another definition; a changed definition needs a new name.", name=name
@@ -220,6 +223,7 @@ def open_store(name: str, definition: CyclotronDefinition) -> Store:
 
 def create_held_cyclotron(name: str, definition: CyclotronDefinition) -> Store:
     """Create a cyclotron in the lab's database and give the local account its hold, both or neither."""
+    check_name(name)
     now = clock.now()
     with transaction.atomic():
         store = actions.create_cyclotron(name=name, definition=definition, now=now)

@@ -40,14 +40,11 @@ class Store:
 
     def lock(self) -> StoredCyclotron:
         """Lock the cyclotron's row until the transaction ends: writers of one cyclotron take turns."""
-        return self._cyclotrons().select_for_update().get(id=self.cyclotron_id)
+        return self._found(self._cyclotrons().select_for_update())
 
     def cyclotron(self) -> StoredCyclotron:
         """The cyclotron's row; raises `NoSuchCyclotronError`."""
-        found = self._cyclotrons().filter(id=self.cyclotron_id).first()
-        if found is None:
-            raise NoSuchCyclotronError(f"There is no cyclotron {self.cyclotron_id}.", cyclotronId=self.cyclotron_id)
-        return found
+        return self._found(self._cyclotrons())
 
     def classifiers(self) -> "models.QuerySet[Classifier]":
         """The cyclotron's classifiers in order, with what is active; configurations are read only where needed."""
@@ -63,6 +60,12 @@ class Store:
             raise NoSuchClassifierError(
                 f"The cyclotron has no such classifier; it has: {', '.join(known)}.", classifiers=known
             )
+        return found
+
+    def _found(self, rows: "models.QuerySet[StoredCyclotron]") -> StoredCyclotron:
+        found = rows.filter(id=self.cyclotron_id).first()
+        if found is None:
+            raise NoSuchCyclotronError(f"There is no cyclotron {self.cyclotron_id}.", cyclotronId=self.cyclotron_id)
         return found
 
     def _cyclotrons(self) -> "models.QuerySet[StoredCyclotron]":

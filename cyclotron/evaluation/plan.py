@@ -9,7 +9,7 @@ from cyclotron.endpoints import Column, column_of, definition_of, first_version
 from cyclotron.labels import items_chosen_by_reviewers
 from cyclotron.models import CachedAnswer, Classifier, Evaluation, HeldOutItem, HeldOutSet, MlModelRecord, Version
 from cyclotron.store import Store
-from kapsoweb.foundation.canonical import digest
+from kapsoweb.foundation.canonical import digest, is_storable
 
 DEFAULT_MINIMUM_PER_LABEL = 10
 
@@ -60,8 +60,12 @@ class Plan:
 
 def held_out_set_of(store: Store, classifier: Classifier, set_id: str | None) -> HeldOutSet:
     """The set of that id, or the newest; raises `NoHeldOutSetError`."""
-    wanted = set_id or classifier.current_set_id
-    found = store.all(HeldOutSet).filter(classifier=classifier, id=wanted).first() if wanted else None
+    wanted = classifier.current_set_id if set_id is None else set_id
+    found = (
+        store.all(HeldOutSet).filter(classifier=classifier, id=wanted).first()
+        if wanted is not None and is_storable(wanted)
+        else None
+    )
     if found is None:
         raise NoHeldOutSetError(
             "no held-out set is frozen; freeze one first."

@@ -18,7 +18,7 @@ from cyclotron.core.errors import (
 from cyclotron.evaluation.plan import DEFAULT_MINIMUM_PER_LABEL, Plan, comparison_of, make_plan
 from cyclotron.models import Classifier, Evaluation
 from cyclotron.store import Store
-from kapsoweb.foundation.canonical import check_text, digest
+from kapsoweb.foundation.canonical import check_text, digest, is_storable
 from kapsoweb.foundation.identifiers import new_id
 from kapsoweb.jobs import queries as jobs
 from kapsoweb.jobs.actions import enqueue, request_cancel
@@ -130,7 +130,7 @@ def cancel_evaluation(store: Store, evaluation_id: str, *, now: datetime) -> Non
     """Ask a running evaluation to stop. Every answer it got is kept; one that has ended is left alone."""
     with store.transaction():
         locked = store.lock()
-        evaluation = store.all(Evaluation).filter(id=evaluation_id).first()
+        evaluation = store.all(Evaluation).filter(id=evaluation_id).first() if is_storable(evaluation_id) else None
         if evaluation is None:
             raise NoSuchEvaluationError("there is no such evaluation.", evaluation=evaluation_id)
         if evaluation.state != "running" or evaluation.cancel_requested:

@@ -6,6 +6,7 @@ from django.db import IntegrityError, transaction
 from kapsoweb.accounts.errors import RecordNotFound
 from kapsoweb.accounts.models import Account, Holding
 from kapsoweb.foundation import clock
+from kapsoweb.foundation.canonical import is_storable
 from kapsoweb.foundation.identifiers import new_id
 
 LOCAL_SLUG = "local"
@@ -32,7 +33,7 @@ def account_of(user: AbstractBaseUser | AnonymousUser) -> Account:
 
 def access_record(account: Account, room: str, record_id: str) -> Holding:
     """The account's hold on the record of that id in `room`, or `RecordNotFound`."""
-    holding = Holding.objects.filter(account=account, room=room, record_id=record_id).first()
+    holding = _held(account, room, record_id=record_id)
     if holding is None:
         raise RecordNotFound(f"There is no {room} with the id {record_id!r} here.", room=room, recordId=record_id)
     return holding
@@ -40,7 +41,14 @@ def access_record(account: Account, room: str, record_id: str) -> Holding:
 
 def access_record_by_name(account: Account, room: str, name: str) -> Holding:
     """The account's hold on the record of that name in `room`, or `RecordNotFound`."""
-    holding = Holding.objects.filter(account=account, room=room, name=name).first()
+    holding = _held(account, room, name=name)
     if holding is None:
         raise RecordNotFound(f"There is no {room} named {name!r} here.", room=room, name=name)
     return holding
+
+
+def _held(account: Account, room: str, **wanted: str) -> Holding | None:
+    """The hold that is wanted; text that no database takes names no record, and is not looked up."""
+    if not all(is_storable(text) for text in wanted.values()):
+        return None
+    return Holding.objects.filter(account=account, room=room, **wanted).first()

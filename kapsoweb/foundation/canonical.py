@@ -22,6 +22,11 @@ class UnreadableValueError(KapsoError):
     id = "unreadable-value"
 
 
+def is_storable(text: str) -> bool:
+    """Whether a database here can store a text, and so could hold a record under it."""
+    return "\x00" not in text and not any("\ud800" <= character <= "\udfff" for character in text)
+
+
 def check_text(text: str, where: str = "value") -> str:
     """Return `text` unless it holds a NUL or a lone surrogate, which no database here can store."""
     if "\x00" in text:
