@@ -5,430 +5,725 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
-    dependencies = [
-    ]
+    dependencies = []
 
     operations = [
         migrations.CreateModel(
-            name='Classifier',
+            name="Classifier",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('position', models.PositiveSmallIntegerField()),
-                ('name', models.CharField(max_length=64)),
-                ('definition', models.JSONField()),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("position", models.PositiveSmallIntegerField()),
+                ("name", models.CharField(max_length=64)),
+                ("definition", models.JSONField()),
             ],
             options={
-                'ordering': ['cyclotron', 'position'],
+                "ordering": ["cyclotron", "position"],
             },
         ),
         migrations.CreateModel(
-            name='MlModelRecord',
+            name="MlModelRecord",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('refit', models.PositiveIntegerField()),
-                ('numbers', models.JSONField()),
-                ('digest', models.CharField(max_length=64)),
-                ('fitted_on', models.PositiveIntegerField()),
-                ('created_at', models.DateTimeField()),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("refit", models.PositiveIntegerField()),
+                ("numbers", models.JSONField()),
+                ("digest", models.CharField(max_length=64)),
+                ("fitted_on", models.PositiveIntegerField()),
+                ("created_at", models.DateTimeField()),
             ],
             options={
-                'verbose_name': 'ML model',
-                'ordering': ['version', 'refit'],
+                "verbose_name": "ML model",
+                "ordering": ["version", "refit"],
             },
         ),
         migrations.CreateModel(
-            name='HeldOutSet',
+            name="HeldOutSet",
             fields=[
-                ('id', models.CharField(max_length=64, primary_key=True, serialize=False)),
-                ('frozen_at', models.DateTimeField()),
-                ('size', models.PositiveIntegerField()),
-                ('label_counts', models.JSONField()),
-                ('classifier', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='held_out_sets', to='kapso_cyclotron.classifier')),
+                ("id", models.CharField(max_length=64, primary_key=True, serialize=False)),
+                ("frozen_at", models.DateTimeField()),
+                ("size", models.PositiveIntegerField()),
+                ("label_counts", models.JSONField()),
+                (
+                    "classifier",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="held_out_sets",
+                        to="kapso_cyclotron.classifier",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-frozen_at'],
+                "ordering": ["-frozen_at"],
             },
         ),
         migrations.AddField(
-            model_name='classifier',
-            name='current_set',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='kapso_cyclotron.heldoutset'),
+            model_name="classifier",
+            name="current_set",
+            field=models.ForeignKey(
+                null=True,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="+",
+                to="kapso_cyclotron.heldoutset",
+            ),
         ),
         migrations.AddField(
-            model_name='classifier',
-            name='active_ml_model',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='kapso_cyclotron.mlmodelrecord'),
+            model_name="classifier",
+            name="active_ml_model",
+            field=models.ForeignKey(
+                null=True,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="+",
+                to="kapso_cyclotron.mlmodelrecord",
+            ),
         ),
         migrations.CreateModel(
-            name='StoredCyclotron',
+            name="StoredCyclotron",
             fields=[
-                ('id', models.CharField(max_length=40, primary_key=True, serialize=False)),
-                ('name', models.CharField(max_length=64)),
-                ('seed', models.TextField()),
-                ('fingerprint', models.CharField(max_length=64)),
-                ('learn_every', models.PositiveIntegerField()),
-                ('event_count', models.PositiveBigIntegerField(default=0)),
-                ('created_at', models.DateTimeField()),
+                ("id", models.CharField(max_length=40, primary_key=True, serialize=False)),
+                ("name", models.CharField(max_length=64)),
+                ("seed", models.TextField()),
+                ("fingerprint", models.CharField(max_length=64)),
+                ("learn_every", models.PositiveIntegerField()),
+                ("event_count", models.PositiveBigIntegerField(default=0)),
+                ("created_at", models.DateTimeField()),
             ],
             options={
-                'verbose_name': 'cyclotron',
-                'constraints': [models.CheckConstraint(condition=models.Q(('learn_every__gte', 1)), name='cyclotron_learns_after_some_reviews')],
+                "verbose_name": "cyclotron",
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("learn_every__gte", 1)), name="cyclotron_learns_after_some_reviews"
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Item',
+            name="Item",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('identity', models.CharField(max_length=512)),
-                ('values', models.JSONField()),
-                ('values_digest', models.CharField(max_length=64)),
-                ('partition', models.CharField(max_length=16)),
-                ('selection_draw', models.FloatField()),
-                ('propensity', models.FloatField(null=True)),
-                ('selected_because', models.CharField(blank=True, default='', max_length=16)),
-                ('created_at', models.DateTimeField()),
-                ('cyclotron', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='items', to='kapso_cyclotron.storedcyclotron')),
-            ],
-        ),
-        migrations.AddField(
-            model_name='heldoutset',
-            name='cyclotron',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='held_out_sets', to='kapso_cyclotron.storedcyclotron'),
-        ),
-        migrations.CreateModel(
-            name='Event',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('sequence', models.PositiveBigIntegerField()),
-                ('kind', models.CharField(max_length=40)),
-                ('detail', models.JSONField()),
-                ('at', models.DateTimeField()),
-                ('cyclotron', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='events', to='kapso_cyclotron.storedcyclotron')),
-            ],
-            options={
-                'ordering': ['cyclotron', 'sequence'],
-            },
-        ),
-        migrations.CreateModel(
-            name='Decision',
-            fields=[
-                ('id', models.CharField(max_length=40, primary_key=True, serialize=False)),
-                ('sent', models.BooleanField()),
-                ('reason', models.CharField(blank=True, default='', max_length=16)),
-                ('propensity', models.FloatField()),
-                ('decided_at', models.DateTimeField()),
-                ('item', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='decisions', to='kapso_cyclotron.item')),
-                ('cyclotron', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='decisions', to='kapso_cyclotron.storedcyclotron')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("identity", models.CharField(max_length=512)),
+                ("values", models.JSONField()),
+                ("values_digest", models.CharField(max_length=64)),
+                ("partition", models.CharField(max_length=16)),
+                ("selection_draw", models.FloatField()),
+                ("propensity", models.FloatField(null=True)),
+                ("selected_because", models.CharField(blank=True, default="", max_length=16)),
+                ("created_at", models.DateTimeField()),
+                (
+                    "cyclotron",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="items",
+                        to="kapso_cyclotron.storedcyclotron",
+                    ),
+                ),
             ],
         ),
         migrations.AddField(
-            model_name='classifier',
-            name='cyclotron',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='classifiers', to='kapso_cyclotron.storedcyclotron'),
+            model_name="heldoutset",
+            name="cyclotron",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="held_out_sets",
+                to="kapso_cyclotron.storedcyclotron",
+            ),
         ),
         migrations.CreateModel(
-            name='CachedAnswer',
+            name="Event",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('fingerprint', models.CharField(max_length=64)),
-                ('model', models.CharField(max_length=512)),
-                ('endpoint_digest', models.CharField(max_length=64)),
-                ('input_digest', models.CharField(max_length=64)),
-                ('clock', models.CharField(blank=True, default='', max_length=40)),
-                ('answer', models.JSONField()),
-                ('tokens_in', models.PositiveBigIntegerField()),
-                ('tokens_out', models.PositiveBigIntegerField()),
-                ('created_at', models.DateTimeField()),
-                ('cyclotron', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='kapso_cyclotron.storedcyclotron')),
-            ],
-        ),
-        migrations.CreateModel(
-            name='Version',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveIntegerField()),
-                ('configuration', models.JSONField()),
-                ('digest', models.CharField(max_length=64)),
-                ('training_reviews', models.PositiveIntegerField(default=0)),
-                ('created_at', models.DateTimeField()),
-                ('classifier', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='versions', to='kapso_cyclotron.classifier')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("sequence", models.PositiveBigIntegerField()),
+                ("kind", models.CharField(max_length=40)),
+                ("detail", models.JSONField()),
+                ("at", models.DateTimeField()),
+                (
+                    "cyclotron",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="events",
+                        to="kapso_cyclotron.storedcyclotron",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['classifier', 'number'],
+                "ordering": ["cyclotron", "sequence"],
             },
         ),
         migrations.CreateModel(
-            name='OutOfFoldAnswer',
+            name="Decision",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('fingerprint', models.CharField(max_length=64)),
-                ('item', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='kapso_cyclotron.item')),
-                ('version', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='out_of_fold_answers', to='kapso_cyclotron.version')),
+                ("id", models.CharField(max_length=40, primary_key=True, serialize=False)),
+                ("sent", models.BooleanField()),
+                ("reason", models.CharField(blank=True, default="", max_length=16)),
+                ("propensity", models.FloatField()),
+                ("decided_at", models.DateTimeField()),
+                (
+                    "item",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="decisions", to="kapso_cyclotron.item"
+                    ),
+                ),
+                (
+                    "cyclotron",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="decisions",
+                        to="kapso_cyclotron.storedcyclotron",
+                    ),
+                ),
             ],
         ),
         migrations.AddField(
-            model_name='mlmodelrecord',
-            name='version',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='ml_models', to='kapso_cyclotron.version'),
+            model_name="classifier",
+            name="cyclotron",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="classifiers",
+                to="kapso_cyclotron.storedcyclotron",
+            ),
         ),
         migrations.CreateModel(
-            name='Evaluation',
+            name="CachedAnswer",
             fields=[
-                ('id', models.CharField(max_length=40, primary_key=True, serialize=False)),
-                ('request_id', models.CharField(max_length=512, null=True)),
-                ('request_digest', models.CharField(max_length=64)),
-                ('comparison_digest', models.CharField(max_length=64)),
-                ('model', models.CharField(max_length=512)),
-                ('minimum_per_label', models.PositiveIntegerField()),
-                ('bound', models.PositiveIntegerField()),
-                ('permits_taken', models.PositiveIntegerField(default=0)),
-                ('total', models.PositiveIntegerField()),
-                ('cached_at_start', models.PositiveIntegerField()),
-                ('state', models.CharField(default='running', max_length=16)),
-                ('cancel_requested', models.BooleanField(default=False)),
-                ('reason', models.CharField(blank=True, default='', max_length=40)),
-                ('message', models.TextField(blank=True, default='')),
-                ('unanswered', models.PositiveIntegerField(default=0)),
-                ('fence', models.PositiveBigIntegerField(default=0)),
-                ('job_id', models.CharField(blank=True, default='', max_length=40)),
-                ('started_at', models.DateTimeField()),
-                ('seen_at', models.DateTimeField()),
-                ('ended_at', models.DateTimeField(null=True)),
-                ('classifier', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='evaluations', to='kapso_cyclotron.classifier')),
-                ('held_out_set', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='evaluations', to='kapso_cyclotron.heldoutset')),
-                ('after_ml_model', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='kapso_cyclotron.mlmodelrecord')),
-                ('cyclotron', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='evaluations', to='kapso_cyclotron.storedcyclotron')),
-                ('after_version', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='kapso_cyclotron.version')),
-                ('before_version', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='kapso_cyclotron.version')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("fingerprint", models.CharField(max_length=64)),
+                ("model", models.CharField(max_length=512)),
+                ("endpoint_digest", models.CharField(max_length=64)),
+                ("input_digest", models.CharField(max_length=64)),
+                ("clock", models.CharField(blank=True, default="", max_length=40)),
+                ("answer", models.JSONField()),
+                ("tokens_in", models.PositiveBigIntegerField()),
+                ("tokens_out", models.PositiveBigIntegerField()),
+                ("created_at", models.DateTimeField()),
+                (
+                    "cyclotron",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="kapso_cyclotron.storedcyclotron",
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="Version",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("number", models.PositiveIntegerField()),
+                ("configuration", models.JSONField()),
+                ("digest", models.CharField(max_length=64)),
+                ("training_reviews", models.PositiveIntegerField(default=0)),
+                ("created_at", models.DateTimeField()),
+                (
+                    "classifier",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="versions",
+                        to="kapso_cyclotron.classifier",
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ["classifier", "number"],
+            },
+        ),
+        migrations.CreateModel(
+            name="OutOfFoldAnswer",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("fingerprint", models.CharField(max_length=64)),
+                (
+                    "item",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="kapso_cyclotron.item"
+                    ),
+                ),
+                (
+                    "version",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="out_of_fold_answers",
+                        to="kapso_cyclotron.version",
+                    ),
+                ),
             ],
         ),
         migrations.AddField(
-            model_name='classifier',
-            name='active_version',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='kapso_cyclotron.version'),
+            model_name="mlmodelrecord",
+            name="version",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="ml_models", to="kapso_cyclotron.version"
+            ),
         ),
         migrations.CreateModel(
-            name='DecisionOutput',
+            name="Evaluation",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('label', models.CharField(max_length=64)),
-                ('confidence', models.FloatField()),
-                ('probabilities', models.JSONField()),
-                ('version', models.PositiveIntegerField()),
-                ('refit', models.PositiveIntegerField()),
-                ('fingerprint', models.CharField(max_length=64)),
-                ('classifier', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='kapso_cyclotron.classifier')),
-                ('decision', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='outputs', to='kapso_cyclotron.decision')),
+                ("id", models.CharField(max_length=40, primary_key=True, serialize=False)),
+                ("request_id", models.CharField(max_length=512, null=True)),
+                ("request_digest", models.CharField(max_length=64)),
+                ("comparison_digest", models.CharField(max_length=64)),
+                ("model", models.CharField(max_length=512)),
+                ("minimum_per_label", models.PositiveIntegerField()),
+                ("bound", models.PositiveIntegerField()),
+                ("permits_taken", models.PositiveIntegerField(default=0)),
+                ("total", models.PositiveIntegerField()),
+                ("cached_at_start", models.PositiveIntegerField()),
+                ("state", models.CharField(default="running", max_length=16)),
+                ("cancel_requested", models.BooleanField(default=False)),
+                ("reason", models.CharField(blank=True, default="", max_length=40)),
+                ("message", models.TextField(blank=True, default="")),
+                ("unanswered", models.PositiveIntegerField(default=0)),
+                ("fence", models.PositiveBigIntegerField(default=0)),
+                ("job_id", models.CharField(blank=True, default="", max_length=40)),
+                ("started_at", models.DateTimeField()),
+                ("seen_at", models.DateTimeField()),
+                ("ended_at", models.DateTimeField(null=True)),
+                (
+                    "classifier",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="evaluations",
+                        to="kapso_cyclotron.classifier",
+                    ),
+                ),
+                (
+                    "held_out_set",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="evaluations",
+                        to="kapso_cyclotron.heldoutset",
+                    ),
+                ),
+                (
+                    "after_ml_model",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="kapso_cyclotron.mlmodelrecord",
+                    ),
+                ),
+                (
+                    "cyclotron",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="evaluations",
+                        to="kapso_cyclotron.storedcyclotron",
+                    ),
+                ),
+                (
+                    "after_version",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="kapso_cyclotron.version"
+                    ),
+                ),
+                (
+                    "before_version",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="kapso_cyclotron.version"
+                    ),
+                ),
+            ],
+        ),
+        migrations.AddField(
+            model_name="classifier",
+            name="active_version",
+            field=models.ForeignKey(
+                null=True, on_delete=django.db.models.deletion.PROTECT, related_name="+", to="kapso_cyclotron.version"
+            ),
+        ),
+        migrations.CreateModel(
+            name="DecisionOutput",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("label", models.CharField(max_length=64)),
+                ("confidence", models.FloatField()),
+                ("probabilities", models.JSONField()),
+                ("version", models.PositiveIntegerField()),
+                ("refit", models.PositiveIntegerField()),
+                ("fingerprint", models.CharField(max_length=64)),
+                (
+                    "classifier",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="kapso_cyclotron.classifier"
+                    ),
+                ),
+                (
+                    "decision",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="outputs",
+                        to="kapso_cyclotron.decision",
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('decision', 'classifier'), name='output_once_a_classifier'), models.CheckConstraint(condition=models.Q(('confidence__gte', 0), ('confidence__lte', 1)), name='output_confidence')],
+                "constraints": [
+                    models.UniqueConstraint(fields=("decision", "classifier"), name="output_once_a_classifier"),
+                    models.CheckConstraint(
+                        condition=models.Q(("confidence__gte", 0), ("confidence__lte", 1)), name="output_confidence"
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
-            name='HeldOutItem',
+            name="HeldOutItem",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('position', models.PositiveIntegerField()),
-                ('identity', models.CharField(max_length=512)),
-                ('values', models.JSONField()),
-                ('values_digest', models.CharField(max_length=64)),
-                ('input_digest', models.CharField(max_length=64)),
-                ('label', models.CharField(max_length=64)),
-                ('propensity', models.FloatField()),
-                ('held_out_set', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='items', to='kapso_cyclotron.heldoutset')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("position", models.PositiveIntegerField()),
+                ("identity", models.CharField(max_length=512)),
+                ("values", models.JSONField()),
+                ("values_digest", models.CharField(max_length=64)),
+                ("input_digest", models.CharField(max_length=64)),
+                ("label", models.CharField(max_length=64)),
+                ("propensity", models.FloatField()),
+                (
+                    "held_out_set",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="items",
+                        to="kapso_cyclotron.heldoutset",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['held_out_set', 'position'],
-                'constraints': [models.UniqueConstraint(fields=('held_out_set', 'position'), name='held_out_position_once'), models.UniqueConstraint(fields=('held_out_set', 'identity'), name='held_out_identity_once'), models.CheckConstraint(condition=models.Q(('propensity__gt', 0), ('propensity__lte', 1)), name='held_out_propensity_is_one')],
+                "ordering": ["held_out_set", "position"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("held_out_set", "position"), name="held_out_position_once"),
+                    models.UniqueConstraint(fields=("held_out_set", "identity"), name="held_out_identity_once"),
+                    models.CheckConstraint(
+                        condition=models.Q(("propensity__gt", 0), ("propensity__lte", 1)),
+                        name="held_out_propensity_is_one",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
-            name='LearningStep',
+            name="LearningStep",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveIntegerField()),
-                ('training_reviews', models.PositiveIntegerField()),
-                ('outcome', models.CharField(max_length=16)),
-                ('version', models.PositiveIntegerField()),
-                ('refit', models.PositiveIntegerField()),
-                ('candidate_digest', models.CharField(blank=True, default='', max_length=64)),
-                ('active_accuracy', models.FloatField(null=True)),
-                ('candidate_accuracy', models.FloatField(null=True)),
-                ('development_items', models.PositiveIntegerField()),
-                ('new_requests', models.PositiveIntegerField()),
-                ('created_at', models.DateTimeField()),
-                ('classifier', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='learning_steps', to='kapso_cyclotron.classifier')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("number", models.PositiveIntegerField()),
+                ("training_reviews", models.PositiveIntegerField()),
+                ("outcome", models.CharField(max_length=16)),
+                ("version", models.PositiveIntegerField()),
+                ("refit", models.PositiveIntegerField()),
+                ("candidate_digest", models.CharField(blank=True, default="", max_length=64)),
+                ("active_accuracy", models.FloatField(null=True)),
+                ("candidate_accuracy", models.FloatField(null=True)),
+                ("development_items", models.PositiveIntegerField()),
+                ("new_requests", models.PositiveIntegerField()),
+                ("created_at", models.DateTimeField()),
+                (
+                    "classifier",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="learning_steps",
+                        to="kapso_cyclotron.classifier",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['classifier', 'number'],
-                'constraints': [models.UniqueConstraint(fields=('classifier', 'number'), name='learning_step_once'), models.CheckConstraint(condition=models.Q(('outcome__in', ('promoted', 'refitted', 'kept'))), name='learning_step_outcome')],
+                "ordering": ["classifier", "number"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("classifier", "number"), name="learning_step_once"),
+                    models.CheckConstraint(
+                        condition=models.Q(("outcome__in", ("promoted", "refitted", "kept"))),
+                        name="learning_step_outcome",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Permit',
+            name="Permit",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveIntegerField()),
-                ('fingerprint', models.CharField(max_length=64)),
-                ('taken_at', models.DateTimeField()),
-                ('answered_at', models.DateTimeField(null=True)),
-                ('lost_to', models.CharField(blank=True, default='', max_length=40)),
-                ('evaluation', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='permits', to='kapso_cyclotron.evaluation')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("number", models.PositiveIntegerField()),
+                ("fingerprint", models.CharField(max_length=64)),
+                ("taken_at", models.DateTimeField()),
+                ("answered_at", models.DateTimeField(null=True)),
+                ("lost_to", models.CharField(blank=True, default="", max_length=40)),
+                (
+                    "evaluation",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="permits",
+                        to="kapso_cyclotron.evaluation",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['evaluation', 'number'],
-                'constraints': [models.UniqueConstraint(fields=('evaluation', 'number'), name='permit_number_once'), models.CheckConstraint(condition=models.Q(('number__gte', 1)), name='permit_number_from_one'), models.CheckConstraint(condition=models.Q(('answered_at', None), ('lost_to', ''), _connector='OR'), name='permit_answered_or_lost')],
+                "ordering": ["evaluation", "number"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("evaluation", "number"), name="permit_number_once"),
+                    models.CheckConstraint(condition=models.Q(("number__gte", 1)), name="permit_number_from_one"),
+                    models.CheckConstraint(
+                        condition=models.Q(("answered_at", None), ("lost_to", ""), _connector="OR"),
+                        name="permit_answered_or_lost",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Review',
+            name="Review",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('identity', models.CharField(max_length=512)),
-                ('label', models.CharField(max_length=64, null=True)),
-                ('explanation', models.TextField(blank=True, default='')),
-                ('reason_code', models.CharField(blank=True, default='', max_length=64)),
-                ('reviewer', models.CharField(max_length=512)),
-                ('selected_by', models.CharField(max_length=16)),
-                ('content_digest', models.CharField(max_length=64)),
-                ('recorded_at', models.DateTimeField()),
-                ('undone_at', models.DateTimeField(null=True)),
-                ('undone_by', models.CharField(blank=True, default='', max_length=512)),
-                ('classifier', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='reviews', to='kapso_cyclotron.classifier')),
-                ('corrects', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='kapso_cyclotron.review')),
-                ('decision', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='reviews', to='kapso_cyclotron.decision')),
-                ('item', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='reviews', to='kapso_cyclotron.item')),
-                ('cyclotron', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='reviews', to='kapso_cyclotron.storedcyclotron')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("identity", models.CharField(max_length=512)),
+                ("label", models.CharField(max_length=64, null=True)),
+                ("explanation", models.TextField(blank=True, default="")),
+                ("reason_code", models.CharField(blank=True, default="", max_length=64)),
+                ("reviewer", models.CharField(max_length=512)),
+                ("selected_by", models.CharField(max_length=16)),
+                ("content_digest", models.CharField(max_length=64)),
+                ("recorded_at", models.DateTimeField()),
+                ("undone_at", models.DateTimeField(null=True)),
+                ("undone_by", models.CharField(blank=True, default="", max_length=512)),
+                (
+                    "classifier",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="reviews",
+                        to="kapso_cyclotron.classifier",
+                    ),
+                ),
+                (
+                    "corrects",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="kapso_cyclotron.review",
+                    ),
+                ),
+                (
+                    "decision",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="reviews",
+                        to="kapso_cyclotron.decision",
+                    ),
+                ),
+                (
+                    "item",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="reviews", to="kapso_cyclotron.item"
+                    ),
+                ),
+                (
+                    "cyclotron",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="reviews",
+                        to="kapso_cyclotron.storedcyclotron",
+                    ),
+                ),
             ],
             options={
-                'indexes': [models.Index(fields=['classifier', 'item', '-id'], name='review_latest_of_item')],
-                'constraints': [models.UniqueConstraint(fields=('cyclotron', 'identity'), name='review_identity_once'), models.CheckConstraint(condition=models.Q(('identity', ''), _negated=True), name='review_has_an_identity'), models.CheckConstraint(condition=models.Q(('selected_by__in', ('program', 'low-confidence', 'audit', 'reviewer'))), name='review_selected_by_somebody'), models.CheckConstraint(condition=models.Q(('label', None), models.Q(('label', ''), _negated=True), _connector='OR'), name='review_label_or_none'), models.CheckConstraint(condition=models.Q(('corrects', None), models.Q(('corrects', models.F('id')), _negated=True), _connector='OR'), name='review_corrects_another')],
+                "indexes": [models.Index(fields=["classifier", "item", "-id"], name="review_latest_of_item")],
+                "constraints": [
+                    models.UniqueConstraint(fields=("cyclotron", "identity"), name="review_identity_once"),
+                    models.CheckConstraint(
+                        condition=models.Q(("identity", ""), _negated=True), name="review_has_an_identity"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("selected_by__in", ("program", "low-confidence", "audit", "reviewer"))),
+                        name="review_selected_by_somebody",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("label", None), models.Q(("label", ""), _negated=True), _connector="OR"),
+                        name="review_label_or_none",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("corrects", None), models.Q(("corrects", models.F("id")), _negated=True), _connector="OR"
+                        ),
+                        name="review_corrects_another",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Report',
+            name="Report",
             fields=[
-                ('id', models.CharField(max_length=40, primary_key=True, serialize=False)),
-                ('document', models.JSONField()),
-                ('created_at', models.DateTimeField()),
-                ('classifier', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='reports', to='kapso_cyclotron.classifier')),
-                ('evaluation', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='report', to='kapso_cyclotron.evaluation')),
-                ('held_out_set', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='reports', to='kapso_cyclotron.heldoutset')),
-                ('cyclotron', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='reports', to='kapso_cyclotron.storedcyclotron')),
+                ("id", models.CharField(max_length=40, primary_key=True, serialize=False)),
+                ("document", models.JSONField()),
+                ("created_at", models.DateTimeField()),
+                (
+                    "classifier",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="reports",
+                        to="kapso_cyclotron.classifier",
+                    ),
+                ),
+                (
+                    "evaluation",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="report",
+                        to="kapso_cyclotron.evaluation",
+                    ),
+                ),
+                (
+                    "held_out_set",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="reports",
+                        to="kapso_cyclotron.heldoutset",
+                    ),
+                ),
+                (
+                    "cyclotron",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="reports",
+                        to="kapso_cyclotron.storedcyclotron",
+                    ),
+                ),
             ],
             options={
-                'indexes': [models.Index(fields=['classifier', '-id'], name='report_newest')],
+                "indexes": [models.Index(fields=["classifier", "-id"], name="report_newest")],
             },
         ),
         migrations.AddIndex(
-            model_name='item',
-            index=models.Index(fields=['cyclotron', 'partition'], name='item_by_partition'),
+            model_name="item",
+            index=models.Index(fields=["cyclotron", "partition"], name="item_by_partition"),
         ),
         migrations.AddConstraint(
-            model_name='item',
-            constraint=models.UniqueConstraint(fields=('cyclotron', 'identity'), name='item_identity_once'),
+            model_name="item",
+            constraint=models.UniqueConstraint(fields=("cyclotron", "identity"), name="item_identity_once"),
         ),
         migrations.AddConstraint(
-            model_name='item',
-            constraint=models.CheckConstraint(condition=models.Q(('identity', ''), _negated=True), name='item_has_an_identity'),
+            model_name="item",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("identity", ""), _negated=True), name="item_has_an_identity"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='item',
-            constraint=models.CheckConstraint(condition=models.Q(('partition__in', ('audit', 'development', 'training'))), name='item_in_a_partition'),
+            model_name="item",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("partition__in", ("audit", "development", "training"))), name="item_in_a_partition"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='item',
-            constraint=models.CheckConstraint(condition=models.Q(('propensity', None), models.Q(('propensity__gt', 0), ('propensity__lte', 1)), _connector='OR'), name='item_propensity_is_one'),
+            model_name="item",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("propensity", None), models.Q(("propensity__gt", 0), ("propensity__lte", 1)), _connector="OR"
+                ),
+                name="item_propensity_is_one",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='item',
-            constraint=models.CheckConstraint(condition=models.Q(('selected_because__in', ['', 'program', 'low-confidence', 'audit'])), name='item_selection_reason'),
+            model_name="item",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("selected_because__in", ["", "program", "low-confidence", "audit"])),
+                name="item_selection_reason",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='heldoutset',
-            constraint=models.CheckConstraint(condition=models.Q(('size__gte', 1)), name='held_out_set_not_empty'),
+            model_name="heldoutset",
+            constraint=models.CheckConstraint(condition=models.Q(("size__gte", 1)), name="held_out_set_not_empty"),
         ),
         migrations.AddConstraint(
-            model_name='event',
-            constraint=models.UniqueConstraint(fields=('cyclotron', 'sequence'), name='event_sequence_once'),
+            model_name="event",
+            constraint=models.UniqueConstraint(fields=("cyclotron", "sequence"), name="event_sequence_once"),
         ),
         migrations.AddConstraint(
-            model_name='event',
-            constraint=models.CheckConstraint(condition=models.Q(('sequence__gte', 1)), name='event_sequence_from_one'),
+            model_name="event",
+            constraint=models.CheckConstraint(condition=models.Q(("sequence__gte", 1)), name="event_sequence_from_one"),
         ),
         migrations.AddIndex(
-            model_name='decision',
-            index=models.Index(fields=['item', '-id'], name='decision_by_item'),
+            model_name="decision",
+            index=models.Index(fields=["item", "-id"], name="decision_by_item"),
         ),
         migrations.AddConstraint(
-            model_name='decision',
-            constraint=models.CheckConstraint(condition=models.Q(('propensity__gt', 0), ('propensity__lte', 1)), name='decision_propensity_is_one'),
+            model_name="decision",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("propensity__gt", 0), ("propensity__lte", 1)), name="decision_propensity_is_one"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='decision',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('reason__in', ('program', 'low-confidence', 'audit')), ('sent', True)), models.Q(('reason', ''), ('sent', False)), _connector='OR'), name='decision_sent_for_a_reason'),
+            model_name="decision",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("reason__in", ("program", "low-confidence", "audit")), ("sent", True)),
+                    models.Q(("reason", ""), ("sent", False)),
+                    _connector="OR",
+                ),
+                name="decision_sent_for_a_reason",
+            ),
         ),
         migrations.AddIndex(
-            model_name='cachedanswer',
-            index=models.Index(fields=['cyclotron', 'endpoint_digest', 'input_digest'], name='answer_by_endpoint'),
+            model_name="cachedanswer",
+            index=models.Index(fields=["cyclotron", "endpoint_digest", "input_digest"], name="answer_by_endpoint"),
         ),
         migrations.AddConstraint(
-            model_name='cachedanswer',
-            constraint=models.UniqueConstraint(fields=('cyclotron', 'fingerprint'), name='answer_once'),
+            model_name="cachedanswer",
+            constraint=models.UniqueConstraint(fields=("cyclotron", "fingerprint"), name="answer_once"),
         ),
         migrations.AddConstraint(
-            model_name='version',
-            constraint=models.UniqueConstraint(fields=('classifier', 'number'), name='version_number_once'),
+            model_name="version",
+            constraint=models.UniqueConstraint(fields=("classifier", "number"), name="version_number_once"),
         ),
         migrations.AddConstraint(
-            model_name='version',
-            constraint=models.CheckConstraint(condition=models.Q(('number__gte', 1)), name='version_number_from_one'),
+            model_name="version",
+            constraint=models.CheckConstraint(condition=models.Q(("number__gte", 1)), name="version_number_from_one"),
         ),
         migrations.AddConstraint(
-            model_name='outoffoldanswer',
-            constraint=models.UniqueConstraint(fields=('version', 'item'), name='out_of_fold_once'),
+            model_name="outoffoldanswer",
+            constraint=models.UniqueConstraint(fields=("version", "item"), name="out_of_fold_once"),
         ),
         migrations.AddConstraint(
-            model_name='mlmodelrecord',
-            constraint=models.UniqueConstraint(fields=('version', 'refit'), name='refit_number_once'),
+            model_name="mlmodelrecord",
+            constraint=models.UniqueConstraint(fields=("version", "refit"), name="refit_number_once"),
         ),
         migrations.AddConstraint(
-            model_name='mlmodelrecord',
-            constraint=models.CheckConstraint(condition=models.Q(('refit__gte', 1)), name='refit_number_from_one'),
+            model_name="mlmodelrecord",
+            constraint=models.CheckConstraint(condition=models.Q(("refit__gte", 1)), name="refit_number_from_one"),
         ),
         migrations.AddIndex(
-            model_name='evaluation',
-            index=models.Index(fields=['classifier', '-id'], name='evaluation_newest'),
+            model_name="evaluation",
+            index=models.Index(fields=["classifier", "-id"], name="evaluation_newest"),
         ),
         migrations.AddConstraint(
-            model_name='evaluation',
-            constraint=models.UniqueConstraint(fields=('cyclotron', 'request_id'), name='evaluation_request_once'),
+            model_name="evaluation",
+            constraint=models.UniqueConstraint(fields=("cyclotron", "request_id"), name="evaluation_request_once"),
         ),
         migrations.AddConstraint(
-            model_name='evaluation',
-            constraint=models.UniqueConstraint(condition=models.Q(('state', 'running')), fields=('classifier',), name='evaluation_running_once'),
+            model_name="evaluation",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("state", "running")), fields=("classifier",), name="evaluation_running_once"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='evaluation',
-            constraint=models.CheckConstraint(condition=models.Q(('permits_taken__lte', models.F('bound'))), name='evaluation_within_its_bound'),
+            model_name="evaluation",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("permits_taken__lte", models.F("bound"))), name="evaluation_within_its_bound"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='evaluation',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ('running', 'done', 'interrupted'))), name='evaluation_state'),
+            model_name="evaluation",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("state__in", ("running", "done", "interrupted"))), name="evaluation_state"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='evaluation',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('ended_at', None), ('state', 'running')), models.Q(models.Q(('state', 'running'), _negated=True), ('ended_at__isnull', False)), _connector='OR'), name='evaluation_ended_when_not_running'),
+            model_name="evaluation",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("ended_at", None), ("state", "running")),
+                    models.Q(models.Q(("state", "running"), _negated=True), ("ended_at__isnull", False)),
+                    _connector="OR",
+                ),
+                name="evaluation_ended_when_not_running",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='classifier',
-            constraint=models.UniqueConstraint(fields=('cyclotron', 'name'), name='classifier_name_once'),
+            model_name="classifier",
+            constraint=models.UniqueConstraint(fields=("cyclotron", "name"), name="classifier_name_once"),
         ),
         migrations.AddConstraint(
-            model_name='classifier',
-            constraint=models.UniqueConstraint(fields=('cyclotron', 'position'), name='classifier_position_once'),
+            model_name="classifier",
+            constraint=models.UniqueConstraint(fields=("cyclotron", "position"), name="classifier_position_once"),
         ),
     ]
