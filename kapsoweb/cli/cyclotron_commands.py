@@ -24,6 +24,7 @@ from cyclotron.evaluation.plan import make_plan
 from cyclotron.models import Evaluation, Report
 from cyclotron.store import ROOM, Store, store_of
 from kapsoweb.accounts.access import access_record_by_name, local_account
+from kapsoweb.accounts.actions import check_name
 from kapsoweb.accounts.queries import records_of
 from kapsoweb.cli.documents import read_text, write_text
 from kapsoweb.cli.main import UsageError
@@ -55,6 +56,7 @@ def listing(given: argparse.Namespace) -> Result:  # noqa: ARG001 - every comman
 
 def create(given: argparse.Namespace) -> Result:
     """Create a cyclotron; the same definition again is the same cyclotron."""
+    check_name(given.name)
     rubric = read_text(Path(given.rubric_file), "the rubric").strip() if given.rubric_file else ""
     definition = CyclotronDefinition(
         seed=given.seed if given.seed is not None else given.name,

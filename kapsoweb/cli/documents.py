@@ -23,6 +23,8 @@ def read_bytes(path: Path, most: int = MAX_DOCUMENT_BYTES) -> bytes:
             data = stream.read(most + 1)
     except OSError as error:
         raise UnusableFileError(f"{path} cannot be read: {error.strerror}.", file=str(path)) from error
+    except ValueError as error:
+        raise UnusableFileError(f"{str(path)!r} is no name of a file.", file=str(path)) from error
     if len(data) > most:
         raise UnusableFileError(f"{path} has more than {most:,} bytes.", file=str(path))
     return data
@@ -47,3 +49,5 @@ def write_text(path: Path, text: str) -> None:
             part.unlink(missing_ok=True)
     except OSError as error:
         raise UnusableFileError(f"{path} cannot be written: {error.strerror}.", file=str(path)) from error
+    except ValueError as error:
+        raise UnusableFileError(f"{str(path)!r} is no name of a file.", file=str(path)) from error

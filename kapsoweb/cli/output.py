@@ -5,7 +5,7 @@ import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TextIO
 
 from kapsoweb.foundation.errors import KapsoError, Kind
 
@@ -32,7 +32,7 @@ class Result:
 def show(result: Result, *, as_json: bool) -> int:
     """Print a result and return its exit code."""
     if as_json:
-        write(json.dumps(result.document, ensure_ascii=False, allow_nan=False, indent=2))
+        write(_json(result.document))
     else:
         for line in result.lines:
             write(line)
@@ -43,19 +43,33 @@ def show_error(error: KapsoError, *, as_json: bool) -> int:
     """Print an error in its one shape and return its exit code."""
     say(f"kapsoweb: {error.message} [{error.id}]")
     if as_json:
-        write(json.dumps({"error": error.as_json()}, ensure_ascii=False, indent=2))
+        write(_json({"error": error.as_json()}))
     return EXIT_CODES[error.kind]
 
 
 def write(text: str) -> None:
     """One line on standard output."""
-    sys.stdout.write(text + "\n")
+    sys.stdout.write(_encodable(text, sys.stdout) + "\n")
 
 
 def say(text: str) -> None:
     """One line on standard error."""
-    sys.stderr.write(text + "\n")
+    sys.stderr.write(_encodable(text, sys.stderr) + "\n")
     sys.stderr.flush()
+
+
+def _json(document: Mapping[str, Any]) -> str:
+    """A document as JSON that standard output can take, with escapes where it cannot take a character."""
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2)
+    if _encodable(text, sys.stdout) == text:
+        return text
+    return json.dumps(document, allow_nan=False, indent=2)
+
+
+def _encodable(text: str, stream: TextIO) -> str:
+    """The text with an escape for each character that a stream's encoding lacks: an argument may be no UTF-8."""
+    encoding = stream.encoding or "utf-8"
+    return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
 @dataclass
