@@ -6,7 +6,7 @@ configuration).
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from cyclotron.core.text import KINDS, WORD_KIND
 
 MIN_REVIEWS_PER_LABEL = 2
 MAX_REVIEWS = 10_000
-"""More training reviews than this are thinned by a draw on seed and identity: the vocabulary is capped anyway."""
+"""More training reviews than this are thinned, each label for itself, by a draw on seed and identity."""
 
 PENALTY = 1.0
 """L2 penalty of the term weights on the scale of one review of mean weight (scikit-learn's `C = 1`)."""
@@ -72,9 +72,10 @@ def propose(
     learned = [label for label in definition.labels if counts[label] >= MIN_REVIEWS_PER_LABEL]
     if len(learned) < 2:
         return current
-    material = _material(_thinned([review for review in known if review.label in learned], seed))
-    learned = [label for label in learned if material.is_label(label).any()]
-    if len(learned) < 2 or not material.vocabulary.terms:
+    each = MAX_REVIEWS // len(learned)
+    thinned = [review for label in learned for review in _thinned([r for r in known if r.label == label], each, seed)]
+    material = _material(sorted(thinned, key=_order))
+    if not material.vocabulary.terms:
         return current
     asked = _asked_labels(definition, learned)
     kinds = KINDS if len(asked) <= MAX_LABELS_ASKED_BY_KIND else (WORD_KIND,)
@@ -94,16 +95,21 @@ def propose(
     )
 
 
-def _thinned(reviews: Sequence[LabelledText], seed: str) -> list[LabelledText]:
-    """The reviews in order of identity, at most `MAX_REVIEWS` of them."""
-    ordered = sorted(reviews, key=lambda review: (review.item_id, review.label, review.text))
-    if len(ordered) <= MAX_REVIEWS:
-        return ordered
+def _order(review: LabelledText) -> tuple[str, str, str]:
+    """Reviews are read in this order, so that the order in which they came changes nothing."""
+    return review.item_id, review.label, review.text
+
+
+def _thinned(reviews: Sequence[LabelledText], limit: int, seed: str) -> Sequence[LabelledText]:
+    """At most `limit` of the reviews, whose weights stand for those left out."""
+    if len(reviews) <= limit:
+        return reviews
     drawn = sorted(
-        range(len(ordered)),
-        key=lambda place: hashlib.sha256(f"{seed}:thin:{ordered[place].item_id}".encode()).digest(),
-    )
-    return [ordered[place] for place in sorted(drawn[:MAX_REVIEWS])]
+        reviews,
+        key=lambda review: (hashlib.sha256(f"{seed}:thin:{review.item_id}".encode()).digest(), _order(review)),
+    )[:limit]
+    share = sum(review.weight for review in reviews) / sum(review.weight for review in drawn)
+    return [replace(review, weight=review.weight * share) for review in drawn]
 
 
 def _material(reviews: Sequence[LabelledText]) -> _Material:
