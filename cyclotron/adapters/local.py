@@ -187,8 +187,8 @@ def spoken_for(definition: ClassifierDefinition, rubric: str) -> dict[str, str]:
         for sentence in _SENTENCE_END.split(line):
             start = words(sentence)
             current = next((label for name, label in names if name and tuple(start[: len(name)]) == name), current)
-            if current is not None:
-                spoken[current].append(sentence)
+            if current is not None and start:
+                spoken[current].append(sentence.strip())
     if not any(spoken.values()):
         return {label: label for label in definition.labels}
     return {label: "\n".join(sentences) for label, sentences in spoken.items()}
