@@ -15,7 +15,7 @@ from sklearn.metrics import balanced_accuracy_score
 from cyclotron.adapters.local import LocalModel
 from cyclotron.core.configuration import Answer, Configuration, DecisionRequest, Endpoint
 from cyclotron.core.definition import ClassifierDefinition
-from cyclotron.core.draws import AUDIT, TRAINING, partition
+from cyclotron.core.draws import AUDIT, TRAINING, partition_of
 from cyclotron.core.learning import FitExample, LabelledText, assign_folds, fit_ml_model, propose
 
 SEEDS = ("0", "1", "2", "3")
@@ -50,8 +50,8 @@ def answers(configuration: Configuration, reviews: Sequence[LabelledText]) -> li
 
 
 def scores(reviews: Sequence[LabelledText], seed: str) -> Scores:
-    training = [review for review in reviews if partition(seed, review.item_id) == TRAINING]
-    audit = [review for review in reviews if partition(seed, review.item_id) == AUDIT]
+    training = [review for review in reviews if partition_of(seed, review.item_id) == TRAINING]
+    audit = [review for review in reviews if partition_of(seed, review.item_id) == AUDIT]
     start = Configuration.seed_of(SCREENING)
     folds = assign_folds([review.item_id for review in training], seed=seed, folds=5)
     examples: list[FitExample] = []
