@@ -25,8 +25,8 @@ pytestmark = [
     pytest.mark.usefixtures("silent_bell"),
 ]
 
-BOUND = 24  # 12 held-out items, asked of two versions
-MIDDLE = 7
+BOUND = 12  # 6 held-out items, asked of two versions
+MIDDLE = 5
 RANDOM_KILLS = 20
 AT_ONCE = 4
 
@@ -42,7 +42,7 @@ AT_ONCE = 4
 def test_a_kill_that_loses_a_permit_interrupts_the_evaluation_until_the_rest_is_confirmed(
     server: LoopbackModel, workers: FaultyWorkers, step: str, repeated: int
 ) -> None:
-    store = frozen_cyclotron(audit=12, training=16)
+    store = frozen_cyclotron()
     undisturbed = undisturbed_report(store, server)
     for on in (1, MIDDLE, BOUND):
         trial = Trial(store, server, workers)
@@ -75,7 +75,7 @@ def test_a_kill_that_loses_a_permit_interrupts_the_evaluation_until_the_rest_is_
 def test_a_kill_that_loses_no_permit_leaves_the_evaluation_to_the_next_worker(
     server: LoopbackModel, workers: FaultyWorkers, step: str, passes: tuple[int, ...]
 ) -> None:
-    store = frozen_cyclotron(audit=12, training=16)
+    store = frozen_cyclotron()
     undisturbed = undisturbed_report(store, server)
     for on in passes:
         trial = Trial(store, server, workers)
@@ -127,7 +127,7 @@ def test_workers_killed_at_20_random_moments_never_pass_a_bound_and_end_with_the
 def test_with_the_permit_taken_away_more_calls_are_made_than_were_confirmed(
     server: LoopbackModel, workers: FaultyWorkers
 ) -> None:
-    store = frozen_cyclotron(audit=12, training=16)
+    store = frozen_cyclotron()
     trial = Trial(store, server, workers)
     trial.until_done(iter([Fault("before-record", MIDDLE, without="permit"), Fault(without="permit")]))
     assert trial.calls == BOUND + 1
@@ -138,7 +138,7 @@ def test_with_the_permit_taken_away_more_calls_are_made_than_were_confirmed(
 def test_with_the_record_taken_away_an_evaluation_ends_although_no_permit_was_lost(
     server: LoopbackModel, workers: FaultyWorkers
 ) -> None:
-    store = frozen_cyclotron(audit=12, training=16)
+    store = frozen_cyclotron()
     trial = Trial(store, server, workers)
     trial.until_done(iter([Fault("after-record", MIDDLE, without="record")]))
     assert trial.repeated_calls == MIDDLE

@@ -38,7 +38,7 @@ pytestmark = [
     pytest.mark.django_db(transaction=True),
 ]
 
-BOUND = 24
+BOUND = 12
 PATIENCE_SECONDS = 30
 
 
@@ -106,7 +106,7 @@ def finish(store: Store, model: OpenAIModel) -> dict[str, Any]:
 def test_a_late_worker_can_neither_take_a_permit_nor_end_what_another_runs(
     server: LoopbackModel, model: OpenAIModel
 ) -> None:
-    store = frozen_cyclotron(audit=12, training=16)
+    store = frozen_cyclotron()
     undisturbed = undisturbed_report(store, server)
     calls_before = server.count
     evaluation = confirmed(store, model)
@@ -130,7 +130,7 @@ def test_a_late_worker_can_neither_take_a_permit_nor_end_what_another_runs(
 def test_a_late_worker_that_wakes_while_another_works_stops_and_its_answer_is_kept(
     server: LoopbackModel, model: OpenAIModel
 ) -> None:
-    store = frozen_cyclotron(audit=12, training=16)
+    store = frozen_cyclotron()
     calls_before = server.count
     evaluation = confirmed(store, model)
 
@@ -149,7 +149,7 @@ def test_a_late_worker_that_wakes_while_another_works_stops_and_its_answer_is_ke
 def test_workers_that_run_one_evaluation_at_the_same_moment_stay_within_its_bound(
     server: LoopbackModel, model: OpenAIModel
 ) -> None:
-    store = frozen_cyclotron(audit=12, training=16)
+    store = frozen_cyclotron()
     undisturbed = undisturbed_report(store, server)
     calls_before = server.count
     evaluation = confirmed(store, model)
@@ -169,7 +169,7 @@ def test_workers_that_run_one_evaluation_at_the_same_moment_stay_within_its_boun
 def test_a_worker_that_is_overtaken_while_it_reads_the_evaluation_leaves_it_alone(
     server: LoopbackModel, model: OpenAIModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store = frozen_cyclotron(audit=12, training=16)
+    store = frozen_cyclotron()
     calls_before = server.count
     evaluation = confirmed(store, model)
 
@@ -190,7 +190,7 @@ def test_a_worker_that_is_overtaken_while_it_reads_the_evaluation_leaves_it_alon
 def test_a_worker_whose_job_was_taken_from_it_leaves_the_end_of_the_evaluation_to_the_taker(
     server: LoopbackModel, model: OpenAIModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store = frozen_cyclotron(audit=12, training=16)
+    store = frozen_cyclotron()
     calls_before = server.count
     started = confirm_evaluation(
         store, model=model, account_id="acc_1", clock=clock.now, **confirmation_of(store, model)
@@ -220,7 +220,7 @@ def test_a_worker_whose_job_was_taken_from_it_leaves_the_end_of_the_evaluation_t
 def test_a_job_delivered_to_many_workers_is_asked_for_once(
     server: LoopbackModel, model: OpenAIModel, settings: Settings
 ) -> None:
-    store = frozen_cyclotron(audit=12, training=16)
+    store = frozen_cyclotron()
     calls_before = server.count
     started = confirm_evaluation(
         store, model=model, account_id="acc_1", clock=clock.now, **confirmation_of(store, model)
@@ -233,7 +233,7 @@ def test_a_job_delivered_to_many_workers_is_asked_for_once(
 
 @pytest.mark.usefixtures("silent_bell")
 def test_calls_for_one_evaluation_at_the_same_moment_start_it_once(server: LoopbackModel, model: OpenAIModel) -> None:
-    store = frozen_cyclotron(audit=12, training=16)
+    store = frozen_cyclotron()
     confirmation = confirmation_of(store, model)
 
     def evaluate(place: int) -> Any:
@@ -249,7 +249,7 @@ def test_calls_for_one_evaluation_at_the_same_moment_start_it_once(server: Loopb
 def test_calls_for_different_evaluations_at_the_same_moment_start_one_of_them(
     server: LoopbackModel, model: OpenAIModel
 ) -> None:
-    store = frozen_cyclotron(audit=12, training=16)
+    store = frozen_cyclotron()
 
     def evaluate(place: int) -> Any:
         return start_evaluation(
@@ -269,7 +269,7 @@ def test_calls_for_different_evaluations_at_the_same_moment_start_one_of_them(
 
 def test_a_worker_process_goes_on_where_a_killed_one_stopped(server: LoopbackModel, model: OpenAIModel) -> None:
     """The whole way: bell, claim, lease, sweep; the first process dies with as many calls under way as it may have."""
-    store = frozen_cyclotron(audit=12, training=16)
+    store = frozen_cyclotron()
     undisturbed = undisturbed_report(store, server)
     calls_before = server.count
     environment = model_environment(server.url)
