@@ -40,8 +40,8 @@ def read_text(path: Path, what: str) -> str:
 
 def write_text(path: Path, text: str) -> None:
     """Write a file whole or not at all."""
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
+        part = path.with_name(f"{path.name}.{os.getpid()}.part")
         try:
             part.write_text(text, encoding="utf-8", newline="")
             part.replace(path)

@@ -16,9 +16,9 @@ def sign_in_link(given: argparse.Namespace) -> Result:
     """Print a new one-time sign-in link for the lab on this machine."""
     from kapsoweb.accounts.actions import create_sign_in_link  # noqa: PLC0415 - needs Django to be set up
     from kapsoweb.foundation import clock  # noqa: PLC0415
-    from kapsoweb.lab.address import HOST, port_of_the_environment  # noqa: PLC0415
+    from kapsoweb.lab.address import HOST, checked_port, port_of_the_environment  # noqa: PLC0415
 
-    port = given.port or port_of_the_environment()
+    port = port_of_the_environment() if given.port is None else checked_port(given.port)
     link = f"http://{HOST}:{port}/sign-in/{create_sign_in_link(clock.now())}/"
     return Result({"link": link}, (link,))
 

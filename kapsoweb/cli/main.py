@@ -22,6 +22,10 @@ class UsageError(KapsoError):
 
 
 class _Parser(argparse.ArgumentParser):
+    def __init__(self, **settings: Any) -> None:
+        # Whole names only: a script must not change its meaning when another option begins with the same letters.
+        super().__init__(**{"allow_abbrev": False, **settings})
+
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message} (see `{self.prog} --help`)")
 
