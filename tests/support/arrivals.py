@@ -3,6 +3,7 @@
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from cyclotron.core.draws import partition_of
@@ -45,6 +46,13 @@ def arrivals(count: int, *, markers: Mapping[str, str] | None = None, seed: int 
             words += [f"{marker}{label}", marker]
         rows.append(ReplayRow(number + 2, identity, " ".join(words), label))
     return rows
+
+
+def write_rows(path: Path, count: int) -> Path:
+    """A CSV file of `arrivals` with the columns id, text and label."""
+    lines = [f"{row.item_id},{row.text},{row.label}" for row in arrivals(count)]
+    path.write_text("\n".join(["id,text,label", *lines]) + "\n")
+    return path
 
 
 def flipped(rows: Sequence[ReplayRow], partition: str) -> list[ReplayRow]:

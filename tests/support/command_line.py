@@ -14,6 +14,19 @@ from kapsoweb.cli import main
 ROOT = Path(__file__).resolve().parents[2]
 
 
+PROGRAM = "import sys; from kapsoweb.cli import main; sys.exit(main())"
+_CUT_SHORT = """
+import os, signal
+from kapsoweb.cli import output
+report = output.Progress.__call__
+def cut(self, done, total, note=""):
+    report(self, done, total, note)
+    if done == {rows}:
+        os.kill(os.getpid(), signal.SIGINT)
+output.Progress.__call__ = cut
+"""
+
+
 @dataclass(frozen=True)
 class Ran:
     """How a command ended and what it printed."""
@@ -49,16 +62,15 @@ def in_this_process(read_output: Callable[[], Any]) -> Run:
     return run
 
 
-def as_a_process(home: Path, *arguments: object, **environment: str) -> Ran:
-    """Run a command as a process in `home`. Text that is no UTF-8 is passed on as the bytes that it stands for."""
+def as_a_process(home: Path, *arguments: object, after_rows: int | None = None, **environment: str) -> Ran:
+    """Run a command as a process in `home`. Text that is no UTF-8 is passed on as the bytes that it stands for.
+
+    With `after_rows` the process gets the signal of a Ctrl-C as soon as a replay has passed that many rows.
+    """
     kept = {name: os.environ[name] for name in ("PATH", "LANG", "LC_ALL") if name in os.environ}
+    program = PROGRAM if after_rows is None else _CUT_SHORT.format(rows=after_rows) + PROGRAM
     done = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            "import sys; from kapsoweb.cli import main; sys.exit(main())",
-            *map(_encoded, arguments),
-        ],
+        [sys.executable, "-c", program, *map(_encoded, arguments)],
         cwd=ROOT,
         env={**kept, "HOME": str(home), "KAPSOWEB_HOME": str(home / "lab"), "OMP_NUM_THREADS": "1", **environment},
         capture_output=True,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.arrivals import arrivals
+from tests.support.arrivals import write_rows
 from tests.support.command_line import Run, in_this_process
 
 
@@ -31,10 +31,3 @@ def create(run: Run) -> Callable[..., None]:
 def labelled(tmp_path: Path) -> Path:
     """A file of 48 labelled rows: id, text, label."""
     return write_rows(tmp_path / "labelled.csv", 48)
-
-
-def write_rows(path: Path, count: int) -> Path:
-    """A CSV file of `arrivals`."""
-    lines = [f"{row.item_id},{row.text},{row.label}" for row in arrivals(count)]
-    path.write_text("\n".join(["id,text,label", *lines]) + "\n")
-    return path
