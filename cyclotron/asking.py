@@ -122,7 +122,7 @@ class Asker:
         run = _Run(self, asked, len(distinct), permits, stop, progress)
         run.note_progress()
         run.over(missing)
-        if asked.new and self.model.concurrency > 1:
+        if asked.new:
             # Another writer may have been first with another answer to the same request: the stored one counts.
             asked.answers |= cached_answers(self.store, list(distinct))
         return asked

@@ -1,34 +1,28 @@
 """Which label of an item counts now, and for what. Source: spec held-out, sections 1 and 2."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Exists, Max, OuterRef
+from django.db.models import Case, Count, Exists, F, Max, OuterRef, QuerySet, Value, When
 
-from cyclotron.core.draws import AUDIT, DEVELOPMENT, REVIEWER, TRAINING
-from cyclotron.models import Classifier, Review
+from cyclotron.core.draws import AUDIT, REVIEWER, TRAINING
+from cyclotron.models import Classifier, HeldOutItem, Item, LearningStep, Review
 from cyclotron.store import Store
 
 
 @dataclass(frozen=True)
-class LabelInUse:
+class CurrentLabel:
     """An item's latest label that is not undone, and what its review may be used for.
 
     `use` is `training`, `development` or `audit`: the item's partition, but `training` wherever a person chose a
-    review of it.
+    review of it. `propensity` is the item's, and 1 where a person chose it (a choice has none).
     """
 
+    item_key: int
     item_id: str
     label: str
     use: str
-
-
-@dataclass(frozen=True)
-class CurrentLabel(LabelInUse):
-    """The same with the item. `propensity` is the item's, and 1 where a person chose it (a choice has none)."""
-
-    item_key: int
     propensity: float
     values: dict[str, Any]
     values_digest: str
@@ -39,60 +33,70 @@ class CurrentLabel(LabelInUse):
         return 1.0 / self.propensity
 
 
-def labels_in_use(store: Store, classifier: Classifier, *, use: str | None = None) -> Iterator[LabelInUse]:
-    """The labels that count, one an item, in the order in which the items came; `use` narrows them.
+def chosen_by_a_person(store: Store, classifier: Classifier) -> QuerySet[Review]:
+    """The active reviews that a person chose: their items train, whatever their partition."""
+    return store.all(Review).filter(classifier=classifier, undone_at=None, selected_by=REVIEWER)
 
-    An item whose latest active review carries no label, or all of whose reviews are undone, has none.
+
+def labels_that_count(store: Store, classifier: Classifier, *, use: str | None = None) -> QuerySet[Review]:
+    """The newest active review of each item that has one, where it carries a label, each annotated with its `use`.
+
+    An item whose newest active review carries no label, or all of whose reviews are undone, has none.
     """
-    for row, found in _latest(store, classifier, use, ()):
-        yield LabelInUse(item_id=row["item__identity"], label=row["label"], use=found)
+    active = store.all(Review).filter(classifier=classifier, undone_at=None)
+    newest = active.values("item_id").annotate(newest=Max("id")).values("newest")
+    rows = (
+        store.all(Review)
+        .filter(id__in=newest, label__isnull=False)
+        .annotate(by_person=Exists(chosen_by_a_person(store, classifier).filter(item_id=OuterRef("item_id"))))
+        .annotate(use=Case(When(by_person=True, then=Value(TRAINING)), default=F("item__partition")))
+    )
+    return rows if use is None else rows.filter(use=use)
 
 
 def current_labels(store: Store, classifier: Classifier, *, use: str | None = None) -> Iterator[CurrentLabel]:
-    """The same labels with their items' values."""
-    columns = ("item__propensity", "item__values", "item__values_digest")
-    for row, found in _latest(store, classifier, use, columns):
+    """The labels that count with their items' values, in the order in which the items came."""
+    rows = labels_that_count(store, classifier, use=use).order_by("item_id")
+    columns = ("item_id", "item__identity", "label", "use", "by_person")
+    of_the_item = ("item__propensity", "item__values", "item__values_digest")
+    for row in rows.values(*columns, *of_the_item).iterator(chunk_size=2000):
         yield CurrentLabel(
-            item_id=row["item__identity"],
-            label=row["label"],
-            use=found,
             item_key=row["item_id"],
-            propensity=1.0 if row["chosen"] else row["item__propensity"],
+            item_id=row["item__identity"],
+            label=str(row["label"]),
+            use=row["use"],
+            propensity=1.0 if row["by_person"] else row["item__propensity"],
             values=row["item__values"],
             values_digest=row["item__values_digest"],
         )
 
 
-def _latest(
-    store: Store, classifier: Classifier, use: str | None, columns: Sequence[str]
-) -> Iterator[tuple[dict[str, Any], str]]:
-    """The newest active review of each item where it carries a label, as a row, with what it may be used for."""
-    active = store.all(Review).filter(classifier=classifier, undone_at=None)
-    latest = active.values("item_id").annotate(latest=Max("id")).values("latest")
-    by_person = active.filter(item_id=OuterRef("item_id"), selected_by=REVIEWER)
-    rows = store.all(Review).filter(id__in=latest).annotate(chosen=Exists(by_person)).order_by("item_id")
-    if use in (AUDIT, DEVELOPMENT):
-        rows = rows.filter(item__partition=use, chosen=False)
-    wanted = ("item_id", "item__identity", "label", "item__partition", "chosen", *columns)
-    for row in rows.values(*wanted).iterator(chunk_size=2000):
-        found = TRAINING if row["chosen"] else row["item__partition"]
-        if row["label"] is not None and use in (None, found):
-            yield row, found
+def label_counts(store: Store, classifier: Classifier) -> dict[str, int]:
+    """How many items have each label now."""
+    rows = labels_that_count(store, classifier).values_list("label").annotate(Count("id"))
+    return {str(label): count for label, count in rows}
 
 
-def training_review_count(store: Store, classifier: Classifier) -> int:
-    """How many labels have been recorded that may teach, corrections included and undoes not taken off.
-
-    It never falls, so that learning which is due stays due after an undo. A label may teach when its item is in the
-    training partition or a person chose the item.
-    """
-    labels = store.all(Review).filter(classifier=classifier, label__isnull=False)
-    in_training = labels.filter(item__partition=TRAINING).count()
-    by_person = labels.exclude(item__partition=TRAINING).filter(selected_by=REVIEWER).count()
-    return in_training + by_person
+def new_label_count(store: Store, classifier: Classifier) -> int:
+    """How many eligible (item, label) pairs the newest held-out set does not hold: what a freeze would add."""
+    held = store.rows(HeldOutItem).filter(
+        held_out_set_id=classifier.current_set_id, identity=OuterRef("item__identity"), label=OuterRef("label")
+    )
+    return labels_that_count(store, classifier, use=AUDIT).filter(~Exists(held)).count()
 
 
-def items_chosen_by_reviewers(store: Store, classifier: Classifier) -> set[str]:
-    """Identities of the items with an active review that a person chose."""
-    rows = store.all(Review).filter(classifier=classifier, undone_at=None, selected_by=REVIEWER)
-    return set(rows.values_list("item__identity", flat=True))
+def last_learning_step(store: Store, classifier: Classifier) -> LearningStep | None:
+    """The newest learning step of a classifier."""
+    return store.rows(LearningStep).filter(classifier=classifier).order_by("-number").first()
+
+
+def reviews_until_due(store: Store, classifier: Classifier, learn_every: int) -> int:
+    """How many more training reviews until learning is due; 0 when it is."""
+    last = last_learning_step(store, classifier)
+    learned_from = last.training_reviews if last else 0
+    return max(0, learned_from + learn_every - classifier.training_reviews)
+
+
+def teaches(item: Item, selected_by: str) -> bool:
+    """Whether a label may teach: its item is in the training partition, or a person chose it."""
+    return item.partition == TRAINING or selected_by == REVIEWER

@@ -1,23 +1,32 @@
 """Reads of a cyclotron: labels, status, events, the held-out overview and its reports."""
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from django.db.models import Count
 
-from cyclotron.actions.freezing import new_label_count, summary_of
-from cyclotron.actions.learning import reviews_until_due
-from cyclotron.core.draws import AUDIT, PARTITIONS
-from cyclotron.core.errors import InvalidPageError, NoHeldOutSetError, NoSuchReportError, NothingToScoreError
-from cyclotron.core.overview import InterruptedEvaluation, Overview, RunningEvaluation, Status, StoredReport
+from cyclotron.core.draws import PARTITIONS
+from cyclotron.core.errors import (
+    InvalidPageError,
+    NoHeldOutSetError,
+    NoSuchEvaluationError,
+    NoSuchReportError,
+    NothingToScoreError,
+)
+from cyclotron.core.interruption import Interruption
+from cyclotron.core.overview import (
+    InterruptedEvaluation,
+    Overview,
+    RunningEvaluation,
+    SetSummary,
+    Status,
+    StoredReport,
+)
 from cyclotron.endpoints import definition_of
-from cyclotron.evaluation.plan import DEFAULT_MINIMUM_PER_LABEL, Plan, comparison_of, make_plan
-from cyclotron.evaluation.starting import running_evaluation
-from cyclotron.labels import CurrentLabel, LabelInUse, current_labels, labels_in_use, training_review_count
-from cyclotron.models import Classifier, Decision, Evaluation, Event, HeldOutSet, Item, Report, Version
+from cyclotron.evaluation.plan import DEFAULT_MINIMUM_PER_LABEL, Plan, make_plan
+from cyclotron.labels import CurrentLabel, current_labels, label_counts, new_label_count, reviews_until_due
+from cyclotron.models import Classifier, Decision, Evaluation, Event, HeldOutSet, Item, Permit, Report, Version
 from cyclotron.store import Store
 from kapsoweb.foundation.canonical import is_storable
 
@@ -55,14 +64,15 @@ def status(store: Store, classifier: str | None = None) -> Status:
     partitions = dict(store.all(Item).values_list("partition").annotate(Count("id")))
     version = row.active_version
     ml_model = row.active_ml_model
+    counts = label_counts(store, row)
     return Status(
         items={partition: partitions.get(partition, 0) for partition in PARTITIONS},
         decisions=store.all(Decision).count(),
-        reviews=_counted(definition_of(row).labels, labels_in_use(store, row)),
+        reviews={label: counts.get(label, 0) for label in definition_of(row).labels},
         version=version.number if version else 1,
         refits=ml_model.refit if ml_model else 0,
         versions=store.rows(Version).filter(classifier=row).count(),
-        training_reviews=training_review_count(store, row),
+        training_reviews=row.training_reviews,
         next_learning_in=reviews_until_due(store, row, store.cyclotron().learn_every),
     )
 
@@ -84,13 +94,12 @@ def overview(
     *,
     model: str,
     allow_live: bool,
-    now: datetime,
     minimum_per_label: int = DEFAULT_MINIMUM_PER_LABEL,
 ) -> Overview:
     """What the held-out panel shows. `model` is the identity of the model that an evaluation would ask."""
     row = store.classifier(classifier)
     definition = definition_of(row)
-    running = running_evaluation(store, row, now=now)
+    running = running_evaluation(store, row)
     plan = _plan_or_none(store, row, model, minimum_per_label)
     reason = _why_disabled(row, running, plan, allow_live=allow_live)
     return Overview(
@@ -103,7 +112,7 @@ def overview(
         live_enabled=allow_live,
         minimum_per_label=minimum_per_label,
         current_set=summary_of(store.all(HeldOutSet).get(id=row.current_set_id)) if row.current_set_id else None,
-        new_labels=new_label_count(store, row, labels_in_use(store, row, use=AUDIT)),
+        new_labels=new_label_count(store, row),
         request_bound=plan.bound if plan else None,
         plan_digest=plan.digest if plan else None,
         running=_running(store, running) if running else None,
@@ -130,16 +139,38 @@ def report_record(store: Store, report_id: str) -> Report:
     return found
 
 
+def evaluation_record(store: Store, evaluation_id: str) -> Evaluation:
+    """The evaluation of that id; raises `NoSuchEvaluationError`."""
+    found = store.all(Evaluation).filter(id=evaluation_id).first() if is_storable(evaluation_id) else None
+    if found is None:
+        raise NoSuchEvaluationError("there is no such evaluation.", evaluation=evaluation_id)
+    return found
+
+
+def report_of_evaluation(store: Store, evaluation: Evaluation) -> dict[str, Any] | None:
+    """The report that an evaluation ended with, if it did."""
+    found = store.all(Report).filter(evaluation=evaluation).first()
+    return found.document if found else None
+
+
+def summary_of(frozen: HeldOutSet) -> SetSummary:
+    """A stored set as the panel shows it."""
+    return SetSummary(frozen.id, frozen.frozen_at, frozen.size, frozen.label_counts)
+
+
 def classifier_names(store: Store) -> list[str]:
     """The cyclotron's classifiers, in their declared order."""
     return list(store.all(Classifier).order_by("position").values_list("name", flat=True))
 
 
-def evaluation_progress(
-    store: Store, classifier: str | None = None, *, evaluation_id: str, now: datetime
-) -> RunningEvaluation | None:
+def running_evaluation(store: Store, classifier: Classifier) -> Evaluation | None:
+    """The evaluation of a classifier that is not known to have ended."""
+    return store.all(Evaluation).filter(classifier=classifier, state="running").first()
+
+
+def evaluation_progress(store: Store, classifier: str | None = None, *, evaluation_id: str) -> RunningEvaluation | None:
     """How far the evaluation of that id is, or None once it does not run: what a page asks for every second."""
-    running = running_evaluation(store, store.classifier(classifier), now=now)
+    running = running_evaluation(store, store.classifier(classifier))
     return _running(store, running) if running is not None and running.id == evaluation_id else None
 
 
@@ -148,11 +179,6 @@ def held_out_reports(
 ) -> Sequence[dict[str, Any]]:
     """The last reports (ten unless asked otherwise), oldest first."""
     return [record.document for record in report_records(store, classifier, limit)]
-
-
-def _counted(declared: Sequence[str], rows: Iterable[LabelInUse]) -> dict[str, int]:
-    counts = Counter(row.label for row in rows)
-    return {label: counts[label] for label in declared}
 
 
 def _plan_or_none(store: Store, row: Classifier, model: str, minimum_per_label: int) -> Plan | None:
@@ -175,11 +201,11 @@ def _why_disabled(row: Classifier, running: Evaluation | None, plan: Plan | None
 
 
 def _running(store: Store, evaluation: Evaluation) -> RunningEvaluation:
-    left = comparison_of(store, evaluation).bound
+    answered = store.rows(Permit).filter(evaluation=evaluation, answered_at__isnull=False).count()
     return RunningEvaluation(
         id=evaluation.id,
         state="cancelling" if evaluation.cancel_requested else evaluation.state,
-        done=evaluation.total - left,
+        done=evaluation.total - evaluation.bound + answered,
         total=evaluation.total,
         requests_used=evaluation.permits_taken,
         bound=evaluation.bound,
@@ -194,7 +220,7 @@ def _interrupted(store: Store, row: Classifier) -> InterruptedEvaluation | None:
     return InterruptedEvaluation(
         id=newest.id,
         reason=newest.reason,
-        message=newest.message,
+        message=Interruption(newest.reason).sentence,
         ended_at=newest.ended_at,
         requests_used=newest.permits_taken,
         answers_kept=newest.total - newest.unanswered,

@@ -21,7 +21,7 @@ from cyclotron.actions import freeze_held_out_set
 from cyclotron.adapters.configured import ModelNotConfiguredError, decision_model
 from cyclotron.core.report_text import report_csv
 from cyclotron.demonstration import NAME as DEMONSTRATION
-from cyclotron.evaluation import cancel_evaluation, confirm_evaluation
+from cyclotron.evaluation import cancel_evaluation, close_lost_evaluation, confirm_evaluation
 from cyclotron.presentation.confusion import confusion_of
 from cyclotron.presentation.cyclotron_list import CyclotronRow, cyclotron_row, headline_of
 from cyclotron.presentation.history import history_of
@@ -115,7 +115,8 @@ def progress(request: HttpRequest, cyclotron_id: str, evaluation_id: str) -> Htt
     if not request.htmx:  # type: ignore[attr-defined]  # django-htmx puts it there
         return _to_panel(cyclotron_id, classifier)
     now = clock.now()
-    running = queries.evaluation_progress(store_of(holding), classifier, evaluation_id=evaluation_id, now=now)
+    close_lost_evaluation(store_of(holding), classifier, now=now)
+    running = queries.evaluation_progress(store_of(holding), classifier, evaluation_id=evaluation_id)
     if running is None:
         context = {**_panel_context(holding, classifier, now), "announce": True}
         response = render(request, "cyclotron/panel_ended.html", context)
@@ -192,7 +193,8 @@ def _panel_context(holding: Holding, classifier: str | None, now: datetime) -> d
         model, unconfigured = decision_model().identity, None
     except ModelNotConfiguredError as error:
         model, unconfigured = "", error.message
-    overview = queries.overview(store, classifier, model=model, allow_live=settings.KAPSOWEB_ALLOW_LIVE, now=now)
+    close_lost_evaluation(store, classifier, now=now)
+    overview = queries.overview(store, classifier, model=model, allow_live=settings.KAPSOWEB_ALLOW_LIVE)
     if unconfigured is not None:
         overview = replace(overview, disabled_reason=unconfigured)
     reports = overview.reports

@@ -1,7 +1,6 @@
 """Freezing a held-out set: copying what reviewers said of the audit partition. Source: spec held-out, section 2."""
 
 from collections import Counter
-from collections.abc import Iterable
 from datetime import datetime
 
 from cyclotron.actions.events import append_event
@@ -10,22 +9,11 @@ from cyclotron.core.draws import AUDIT
 from cyclotron.core.errors import NothingToFreezeError
 from cyclotron.core.overview import SetSummary
 from cyclotron.endpoints import definition_of
-from cyclotron.labels import CurrentLabel, LabelInUse, current_labels
+from cyclotron.labels import CurrentLabel, current_labels, new_label_count
 from cyclotron.models import Classifier, HeldOutItem, HeldOutSet
+from cyclotron.queries import summary_of
 from cyclotron.store import Store
 from kapsoweb.foundation.canonical import digest
-
-
-def eligible_labels(store: Store, classifier: Classifier) -> list[CurrentLabel]:
-    """The labels that a freeze would copy, in identity order (by code point)."""
-    return sorted(current_labels(store, classifier, use=AUDIT), key=lambda label: label.item_id)
-
-
-def new_label_count(store: Store, classifier: Classifier, eligible: Iterable[LabelInUse]) -> int:
-    """How many eligible (item, label) pairs the newest set does not hold."""
-    newest = store.rows(HeldOutItem).filter(held_out_set_id=classifier.current_set_id)
-    held = set(newest.values_list("identity", "label")) if classifier.current_set_id else set()
-    return sum((label.item_id, label.label) not in held for label in eligible)
 
 
 def freeze_held_out_set(store: Store, classifier: str | None = None, *, now: datetime) -> SetSummary:
@@ -37,9 +25,9 @@ def freeze_held_out_set(store: Store, classifier: str | None = None, *, now: dat
     with store.transaction():
         locked = store.lock()
         row = store.classifier(classifier)
-        eligible = eligible_labels(store, row)
-        if row.current_set_id is not None and new_label_count(store, row, eligible) == 0:
+        if row.current_set_id is not None and new_label_count(store, row) == 0:
             return summary_of(store.all(HeldOutSet).get(id=row.current_set_id))
+        eligible = sorted(current_labels(store, row, use=AUDIT), key=lambda label: label.item_id)
         if not eligible:
             raise NothingToFreezeError(
                 "there is nothing to freeze yet: no item of the audit share (about one in five) has a label from a "
@@ -60,11 +48,6 @@ def freeze_held_out_set(store: Store, classifier: str | None = None, *, now: dat
         row.current_set = frozen
         row.save(using=store.using, update_fields=["current_set"])
     return summary_of(frozen)
-
-
-def summary_of(frozen: HeldOutSet) -> SetSummary:
-    """A stored set as the panel shows it."""
-    return SetSummary(frozen.id, frozen.frozen_at, frozen.size, frozen.label_counts)
 
 
 def _set_id(store: Store, classifier: Classifier, eligible: list[CurrentLabel]) -> str:

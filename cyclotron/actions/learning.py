@@ -17,7 +17,7 @@ from cyclotron.core.learning.ml_model import MlModel
 from cyclotron.core.metrics import endpoint_metrics
 from cyclotron.core.scored import ScoredItem, columns_of
 from cyclotron.endpoints import Column, active_column, definition_of
-from cyclotron.labels import CurrentLabel, current_labels, training_review_count
+from cyclotron.labels import CurrentLabel, current_labels, last_learning_step, reviews_until_due
 from cyclotron.models import Classifier, LearningStep, MlModelRecord, OutOfFoldAnswer, Version
 from cyclotron.store import Store
 
@@ -34,13 +34,6 @@ class Learned:
     outcome: str
     version: int
     refit: int
-
-
-def reviews_until_due(store: Store, classifier: Classifier, learn_every: int) -> int:
-    """How many more training reviews until learning is due; 0 when it is."""
-    last = _last_step(store, classifier)
-    done = last.training_reviews if last else 0
-    return max(0, done + learn_every - training_review_count(store, classifier))
 
 
 def learn_if_due(asker: Asker, *, now: datetime) -> list[Learned]:
@@ -68,9 +61,9 @@ class _Fitted:
 
 def _learn(asker: Asker, row: Classifier, *, now: datetime) -> Learned | None:
     store = asker.store
-    last = _last_step(store, row)
+    last = last_learning_step(store, row)
     number = last.number + 1 if last else 1
-    reviews = training_review_count(store, row)
+    reviews = row.training_reviews
     seed = f"{store.cyclotron().seed}:{row.name}:{number}"
     session = _Session(asker, row, seed)
     active, refit = session.active(), session.refit()
@@ -86,7 +79,7 @@ def _learn(asker: Asker, row: Classifier, *, now: datetime) -> Learned | None:
     outcome = "promoted" if promoted else "refitted" if winner is refit else "kept"
     with store.transaction():
         locked = store.lock()
-        newest = _last_step(store, row)
+        newest = last_learning_step(store, row)
         if (newest.number if newest else 0) != number - 1:
             return None  # another process learned from the same reviews first; its step stands
         version, record = _activate(store, row, winner.column, outcome, session, reviews, now)
@@ -254,10 +247,6 @@ def _record_fit(store: Store, version: Version, ml_model: MlModel, fitted_on: in
         fitted_on=fitted_on,
         created_at=now,
     )
-
-
-def _last_step(store: Store, classifier: Classifier) -> LearningStep | None:
-    return store.rows(LearningStep).filter(classifier=classifier).order_by("-number").first()
 
 
 def _at_least(new: float | None, old: float | None) -> bool:

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.db.models import F
+
 from cyclotron.actions.events import append_event
 from cyclotron.core.draws import MAX_IDENTITY, REVIEWER, check_identity
 from cyclotron.core.errors import (
@@ -12,6 +14,7 @@ from cyclotron.core.errors import (
     ReviewChangedError,
 )
 from cyclotron.endpoints import definition_of
+from cyclotron.labels import teaches
 from cyclotron.models import Classifier, Decision, Review
 from cyclotron.store import Store
 from kapsoweb.foundation.canonical import check_text, digest
@@ -95,6 +98,8 @@ def record_review(
             content_digest=content,
             recorded_at=now,
         )
+        if label is not None and teaches(decision.item, review.selected_by):
+            store.all(Classifier).filter(pk=classifier_row.pk).update(training_reviews=F("training_reviews") + 1)
         append_event(
             store,
             locked,

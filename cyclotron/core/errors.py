@@ -62,13 +62,6 @@ class ItemChangedError(CyclotronError):
     kind = Kind.CONFLICT
 
 
-class NoSuchItemError(CyclotronError):
-    """The cyclotron has no such item."""
-
-    id = "no-such-item"
-    kind = Kind.MISSING
-
-
 class NoSuchDecisionError(CyclotronError):
     """The cyclotron has no such decision."""
 
@@ -116,8 +109,15 @@ class NothingToFreezeError(CyclotronError):
     kind = Kind.CONFLICT
 
 
+class NoSuchHeldOutSetError(CyclotronError):
+    """The classifier has no held-out set of that id."""
+
+    id = "no-such-held-out-set"
+    kind = Kind.MISSING
+
+
 class NoHeldOutSetError(CyclotronError):
-    """No held-out set is frozen, or none of that id."""
+    """No held-out set is frozen."""
 
     id = "no-held-out-set"
     kind = Kind.CONFLICT
@@ -215,9 +215,3 @@ class InvalidPageError(CyclotronError):
     """A page of a list is asked for with a limit that holds nothing."""
 
     id = "invalid-page"
-
-
-class InvalidMinimumError(CyclotronError):
-    """The minimum per label is not a whole number of items, 1 or more."""
-
-    id = "invalid-minimum-per-label"

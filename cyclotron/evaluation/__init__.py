@@ -2,6 +2,13 @@
 
 from cyclotron.evaluation.confirming import confirm_evaluation
 from cyclotron.evaluation.running import run_evaluation
-from cyclotron.evaluation.starting import StartedEvaluation, cancel_evaluation, start_evaluation
+from cyclotron.evaluation.starting import StartedEvaluation, cancel_evaluation, close_lost_evaluation, start_evaluation
 
-__all__ = ["StartedEvaluation", "cancel_evaluation", "confirm_evaluation", "run_evaluation", "start_evaluation"]
+__all__ = [
+    "StartedEvaluation",
+    "cancel_evaluation",
+    "close_lost_evaluation",
+    "confirm_evaluation",
+    "run_evaluation",
+    "start_evaluation",
+]

@@ -2,12 +2,23 @@
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any
+from typing import Required, TypedDict, Unpack
 
 from cyclotron.adapters.decision_model import DecisionModel
 from cyclotron.evaluation.running import run_evaluation
 from cyclotron.evaluation.starting import StartedEvaluation, start_evaluation
 from cyclotron.store import Store
+
+
+class Confirmation(TypedDict, total=False):
+    """What a person confirms, and what the deployment allows; see `start_evaluation`."""
+
+    confirmed_bound: Required[int]
+    allow_live: Required[bool]
+    confirmed_plan: str | None
+    request_id: str | None
+    set_id: str | None
+    minimum_per_label: int
 
 
 def confirm_evaluation(
@@ -17,7 +28,7 @@ def confirm_evaluation(
     model: DecisionModel,
     account_id: str,
     clock: Callable[[], datetime],
-    **confirmation: Any,
+    **confirmation: Unpack[Confirmation],
 ) -> StartedEvaluation:
     """Start what was confirmed (see `start_evaluation`); with everything cached the report is there on return."""
     started = start_evaluation(

@@ -4,9 +4,10 @@ from dataclasses import dataclass
 
 from django.db.models import Exists, OuterRef, QuerySet
 
-from cyclotron.core.errors import NoHeldOutSetError, NothingToScoreError
+from cyclotron.core.configuration import request_fingerprint
+from cyclotron.core.errors import NoHeldOutSetError, NoSuchHeldOutSetError, NothingToScoreError
 from cyclotron.endpoints import Column, column_of, definition_of, first_version
-from cyclotron.labels import items_chosen_by_reviewers
+from cyclotron.labels import chosen_by_a_person
 from cyclotron.models import CachedAnswer, Classifier, Evaluation, HeldOutItem, HeldOutSet, MlModelRecord, Version
 from cyclotron.store import Store
 from kapsoweb.foundation.canonical import digest, is_storable
@@ -57,31 +58,26 @@ class Plan:
         """The one request clock of both columns: the set's freeze time, for a classifier that uses a clock."""
         return self.held_out_set.frozen_at.isoformat() if self.before.endpoint.definition.uses_clock else None
 
+    def fingerprint(self, column: Column, input_digest: str) -> str:
+        """The fingerprint of the request that asks a column about an item's input."""
+        return request_fingerprint(self.model, column.endpoint.digest, input_digest, self.clock)
+
 
 def held_out_set_of(store: Store, classifier: Classifier, set_id: str | None) -> HeldOutSet:
-    """The set of that id, or the newest; raises `NoHeldOutSetError`."""
+    """The set of that id, or the newest; raises `NoSuchHeldOutSetError` or `NoHeldOutSetError`."""
     wanted = classifier.current_set_id if set_id is None else set_id
-    found = (
-        store.all(HeldOutSet).filter(classifier=classifier, id=wanted).first()
-        if wanted is not None and is_storable(wanted)
-        else None
-    )
+    if wanted is None:
+        raise NoHeldOutSetError("no held-out set is frozen; freeze one first.", classifier=classifier.name)
+    found = store.all(HeldOutSet).filter(classifier=classifier, id=wanted).first() if is_storable(wanted) else None
     if found is None:
-        raise NoHeldOutSetError(
-            "no held-out set is frozen; freeze one first."
-            if set_id is None
-            else "this classifier has no held-out set of that id.",
-            classifier=classifier.name,
-        )
+        raise NoSuchHeldOutSetError("this classifier has no held-out set of that id.", classifier=classifier.name)
     return found
 
 
 def scored_items(store: Store, classifier: Classifier, held_out_set: HeldOutSet) -> "QuerySet[HeldOutItem]":
     """The set's items less those that a reviewer has since chosen to review, in identity order."""
-    moved = items_chosen_by_reviewers(store, classifier)
-    rows = store.rows(HeldOutItem).filter(held_out_set=held_out_set).order_by("position")
-    identities = set(rows.values_list("identity", flat=True)) & moved if moved else set()
-    return rows.exclude(identity__in=identities) if identities else rows
+    moved = chosen_by_a_person(store, classifier).filter(item__identity=OuterRef("identity"))
+    return store.rows(HeldOutItem).filter(~Exists(moved), held_out_set=held_out_set).order_by("position")
 
 
 def make_plan(

@@ -1,29 +1,35 @@
 """From stored answers to a stored report. Source: spec held-out, sections 3, 5 and 6."""
 
+from collections.abc import Mapping
 from datetime import datetime
 
 from cyclotron.actions.events import append_event
-from cyclotron.asking import cached_answers
-from cyclotron.core.configuration import Answer, request_fingerprint
+from cyclotron.core.configuration import Answer
 from cyclotron.core.report import CostFacts, EndpointFacts, ReportInputs, SetFacts, build_report
 from cyclotron.core.scored import ScoredItem
 from cyclotron.endpoints import Column
 from cyclotron.evaluation.permits import spent_by
 from cyclotron.evaluation.plan import Plan
-from cyclotron.labels import labels_in_use
+from cyclotron.labels import labels_that_count
 from cyclotron.models import Evaluation, HeldOutItem, Report
 from cyclotron.store import Store
 from kapsoweb.foundation.identifiers import new_id
 
 
 def write_report(
-    store: Store, evaluation: Evaluation, plan: Plan, rows: list[HeldOutItem], *, now: datetime
+    store: Store,
+    evaluation: Evaluation,
+    plan: Plan,
+    rows: list[HeldOutItem],
+    answers: Mapping[str, Answer],
+    *,
+    now: datetime,
 ) -> Report | None:
-    """Score the items `rows` from the cache and store the report together with the end of the evaluation.
+    """Score the items `rows` by the answers of their requests and store the report with the end of the evaluation.
 
     None when the evaluation has ended meanwhile or a newer claim runs it: one evaluation has one report.
     """
-    document = build_report(_inputs(store, evaluation, plan, rows, now))
+    document = build_report(_inputs(store, evaluation, plan, rows, answers, now))
     with store.transaction():
         locked = store.lock()
         ended = (
@@ -57,7 +63,14 @@ def write_report(
     return report
 
 
-def _inputs(store: Store, evaluation: Evaluation, plan: Plan, rows: list[HeldOutItem], now: datetime) -> ReportInputs:
+def _inputs(
+    store: Store,
+    evaluation: Evaluation,
+    plan: Plan,
+    rows: list[HeldOutItem],
+    answers: Mapping[str, Answer],
+    now: datetime,
+) -> ReportInputs:
     spent = spent_by(store, evaluation.id)
     return ReportInputs(
         cyclotron_id=store.cyclotron_id,
@@ -80,7 +93,7 @@ def _inputs(store: Store, evaluation: Evaluation, plan: Plan, rows: list[HeldOut
             tokens_in=spent.tokens_in,
             tokens_out=spent.tokens_out,
         ),
-        items=_scored(store, plan, rows),
+        items=_scored(plan, rows, answers),
     )
 
 
@@ -95,29 +108,21 @@ def _endpoint(column: Column) -> EndpointFacts:
 
 def _changed_since_frozen(store: Store, evaluation: Evaluation, rows: list[HeldOutItem]) -> int:
     """Scored items whose label now is another one, or none."""
-    now = {label.item_id: label.label for label in labels_in_use(store, evaluation.classifier)}
+    now = dict(labels_that_count(store, evaluation.classifier).values_list("item__identity", "label"))
     return sum(now.get(row.identity) != row.label for row in rows)
 
 
-def _scored(store: Store, plan: Plan, rows: list[HeldOutItem]) -> list[ScoredItem]:
-    before, after = _answers(store, plan, plan.before, rows), _answers(store, plan, plan.after, rows)
+def _scored(plan: Plan, rows: list[HeldOutItem], answers: Mapping[str, Answer]) -> list[ScoredItem]:
+    def decided(column: Column, row: HeldOutItem) -> str:
+        return column.decide(answers[plan.fingerprint(column, row.input_digest)]).label
+
     return [
         ScoredItem(
             item_id=row.identity,
             label=row.label,
-            before=plan.before.decide(before[row.input_digest]).label,
-            after=plan.after.decide(after[row.input_digest]).label,
+            before=decided(plan.before, row),
+            after=decided(plan.after, row),
             weight=1.0 / row.propensity,
         )
         for row in rows
     ]
-
-
-def _answers(store: Store, plan: Plan, column: Column, rows: list[HeldOutItem]) -> dict[str, Answer]:
-    """A column's stored answers by the input digest of the item."""
-    by_input = {
-        row.input_digest: request_fingerprint(plan.model, column.endpoint.digest, row.input_digest, plan.clock)
-        for row in rows
-    }
-    answers = cached_answers(store, list(by_input.values()))
-    return {input_digest: answers[fingerprint] for input_digest, fingerprint in by_input.items()}

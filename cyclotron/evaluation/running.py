@@ -3,13 +3,19 @@
 Nothing is learned, fitted, promoted or reviewed here. Source: spec held-out, sections 3, 4 and 6.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import dataclass
 
 from cyclotron.adapters.decision_model import DecisionModel
-from cyclotron.asking import Asked, Asker, Ceiling, Clock, Guard
+from cyclotron.asking import Asked, Asker, Ceiling, Clock, Guard, cached_answers
 from cyclotron.core.configuration import DecisionRequest
-from cyclotron.core.errors import ModelRefusedError, NoSuchEvaluationError, PermitsExhaustedError
+from cyclotron.core.errors import (
+    ModelRefusedError,
+    NoSuchEvaluationError,
+    PermitsExhaustedError,
+    RequestCeilingError,
+)
+from cyclotron.core.interruption import Interruption
 from cyclotron.evaluation.permits import EvaluationPermits, claim_evaluation
 from cyclotron.evaluation.plan import Plan, comparison_of, scored_items
 from cyclotron.evaluation.reporting import write_report
@@ -21,12 +27,27 @@ from kapsoweb.jobs.errors import ClaimLost
 
 @dataclass(frozen=True)
 class EndedEvaluation:
-    """How a run ended: `done` with a report's id, or `interrupted` with a reason (see `starting.INTERRUPTIONS`)."""
+    """How a run ended: `done` with a report's id, or `interrupted` with a reason (see `Interruption`)."""
 
     id: str
     state: str
     reason: str
     report_id: str | None
+
+
+@dataclass
+class _WatchedGuard:
+    """A caller's guard, and whether it was what stopped the run."""
+
+    guard: Guard
+    stopped: bool = False
+
+    def __call__(self, request: DecisionRequest) -> None:
+        try:
+            self.guard(request)
+        except BaseException:
+            self.stopped = True
+            raise
 
 
 def run_evaluation(
@@ -50,14 +71,14 @@ def run_evaluation(
         evaluation = _evaluation(store, evaluation_id)
         evaluation.fence = fence  # and not that of a newer claim, which may have come in between
         plan = comparison_of(store, evaluation)
-        asker = Asker(store, model, clock, ceiling or Ceiling(), guard)
+        asker = Asker(store, model, clock, ceiling or Ceiling(), _WatchedGuard(guard) if guard else None)
         permits = EvaluationPermits(store, evaluation_id, fence, clock)
         # Read once: an item that joins or leaves training while the model is asked changes nothing in this run.
         rows = list(scored_items(store, evaluation.classifier, evaluation.held_out_set).defer("values"))
         if rows:
             _ask_and_end(asker, evaluation, plan, rows, permits, stop, progress)
         else:
-            interrupt(store, evaluation, reason="nothing-to-score", now=clock())
+            interrupt(store, evaluation, reason=Interruption.NOTHING_TO_SCORE, now=clock())
     return _ended(_evaluation(store, evaluation_id))
 
 
@@ -71,45 +92,69 @@ def _ask_and_end(
     progress: Callable[[int, int], None] | None,
 ) -> None:
     store, clock = asker.store, asker.clock
-    requests = _requests(store, plan, rows)
+    needed = {plan.fingerprint(column, row.input_digest) for row in rows for column in (plan.before, plan.after)}
+    answers = cached_answers(store, sorted(needed))
+    stored = len(answers)
+    requests = _requests(store, plan, rows, answers.keys()) if stored < len(needed) else []
+
+    cancelled = store.all(Evaluation).filter(id=evaluation.id, cancel_requested=True)
 
     def should_stop() -> bool:
-        return bool(stop and stop()) or _evaluation(store, evaluation.id).cancel_requested
+        return bool(stop and stop()) or cancelled.exists()
+
+    def report_progress(done: int, total: int) -> None:
+        if progress is not None:
+            progress(stored + done, stored + total)
 
     try:
-        asked = asker.ask(requests, permits=permits, stop=should_stop, progress=progress)
+        asked = asker.ask(requests, permits=permits, stop=should_stop, progress=report_progress)
     except PermitsExhaustedError:
         # Either the permits that a crash or a failed call used up are missing now, or a newer claim has taken over.
-        interrupt(store, evaluation, reason="permits-lost", now=clock())
+        interrupt(store, evaluation, reason=Interruption.PERMITS_LOST, now=clock())
         return
     except ClaimLost:
         raise  # the job is another worker's by now, and so is the end of the evaluation
-    except Exception:
-        interrupt(store, evaluation, reason="guard" if asker.guard else "job-failed", now=clock())
+    except Exception as error:
+        interrupt(store, evaluation, reason=_why_raised(error, asker.guard), now=clock())
         raise
-    if set(asked.answers) >= {request.fingerprint for request in requests}:
-        write_report(store, evaluation, plan, rows, now=clock())
+    answers |= asked.answers
+    if answers.keys() >= needed:
+        write_report(store, evaluation, plan, rows, answers, now=clock())
     else:
         interrupt(store, evaluation, reason=_why(asked), now=clock())
 
 
-def _why(asked: Asked) -> str:
+def _why_raised(error: Exception, guard: Guard | None) -> Interruption:
+    if isinstance(guard, _WatchedGuard) and guard.stopped:
+        return Interruption.GUARD
+    return Interruption.CEILING if isinstance(error, RequestCeilingError) else Interruption.JOB_FAILED
+
+
+def _why(asked: Asked) -> Interruption:
     if asked.stopped:
-        return "cancelled"
+        return Interruption.CANCELLED
     if isinstance(asked.failure, ModelRefusedError):
-        return "model-refused"
-    return "model-unavailable" if asked.gave_up else "permits-lost"
+        return Interruption.MODEL_REFUSED
+    return Interruption.MODEL_UNAVAILABLE if asked.gave_up else Interruption.PERMITS_LOST
 
 
-def _requests(store: Store, plan: Plan, rows: list[HeldOutItem]) -> list[DecisionRequest]:
+def _requests(store: Store, plan: Plan, rows: list[HeldOutItem], answered: Set[str]) -> list[DecisionRequest]:
+    """The requests about `rows` that have no stored answer, in the set's order."""
     field = plan.before.endpoint.definition.input_field
-    scored = {row.id for row in rows}
+    open_columns = {
+        row.id: columns
+        for row in rows
+        if (
+            columns := [
+                each for each in (plan.before, plan.after) if plan.fingerprint(each, row.input_digest) not in answered
+            ]
+        )
+    }
     of_the_set = store.rows(HeldOutItem).filter(held_out_set=plan.held_out_set).order_by("position")
     return [
         column.request(plan.model, values[field], plan.clock)
         for key, values in of_the_set.values_list("id", "values").iterator(chunk_size=2000)
-        if key in scored
-        for column in (plan.before, plan.after)
+        for column in open_columns.get(key, ())
     ]
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from cyclotron import queries
 from cyclotron.actions.events import append_event
 from cyclotron.core.draws import MAX_IDENTITY
 from cyclotron.core.errors import (
@@ -10,30 +11,21 @@ from cyclotron.core.errors import (
     EvaluationRunningError,
     InvalidEvaluationError,
     LiveCallsOffError,
-    NoSuchEvaluationError,
     PlanChangedError,
     RequestCeilingError,
     RequestIdReusedError,
 )
+from cyclotron.core.interruption import Interruption
 from cyclotron.evaluation.plan import DEFAULT_MINIMUM_PER_LABEL, Plan, comparison_of, make_plan
-from cyclotron.models import Classifier, Evaluation
+from cyclotron.models import Evaluation
 from cyclotron.store import Store
-from kapsoweb.foundation.canonical import check_text, digest, is_storable
+from kapsoweb.foundation.canonical import check_text, digest
 from kapsoweb.foundation.identifiers import new_id
-from kapsoweb.jobs import queries as jobs
 from kapsoweb.jobs.actions import enqueue, request_cancel
+from kapsoweb.jobs.models import JobState
+from kapsoweb.jobs.queries import state_of
 
 JOB_KIND = "cyclotron.evaluate"
-INTERRUPTIONS = {
-    "permits-lost": "Some calls to the model brought no answer, and each had used its permit.",
-    "model-unavailable": "Several calls in a row brought no answer, so the rest were not made.",
-    "model-refused": "The model's endpoint refuses to answer as it is configured.",
-    "cancelled": "It was cancelled.",
-    "guard": "A guard stopped it before a call.",
-    "nothing-to-score": "Every item of its held-out set trains by now, because reviewers chose them; freeze a new set.",
-    "abandoned": "The process that ran it is gone.",
-    "job-failed": "Its job ended before the report was written.",
-}
 ABANDONED_AFTER = timedelta(minutes=5)  # for evaluations inside a call, which no job watches over
 
 
@@ -71,10 +63,10 @@ def start_evaluation(
     A repeated `request_id` and a running evaluation of the same comparison give back what is already there.
     """
     _check_arguments(confirmed_bound, minimum_per_label, confirmed_plan, request_id)
-    content = digest([classifier, confirmed_bound, confirmed_plan, set_id, minimum_per_label])
     with store.transaction():
         locked = store.lock()
         row = store.classifier(classifier)
+        content = digest([row.name, confirmed_bound, confirmed_plan, set_id, minimum_per_label])
         known = store.all(Evaluation).filter(request_id=request_id).first() if request_id else None
         if known is not None:
             if known.request_digest != content:
@@ -85,7 +77,8 @@ def start_evaluation(
         if not allow_live:
             raise LiveCallsOffError("calls to a model are switched off here; freezing and reading still work.")
         plan = make_plan(store, row, model=model, set_id=set_id, minimum_per_label=minimum_per_label)
-        running = running_evaluation(store, row, now=now)
+        close_lost_evaluation(store, row.name, now=now)
+        running = queries.running_evaluation(store, row)
         if running is not None:
             if running.comparison_digest == plan.comparison_digest:
                 return StartedEvaluation(running.id, running.state, running.job_id, new=False)
@@ -130,9 +123,7 @@ def cancel_evaluation(store: Store, evaluation_id: str, *, now: datetime) -> Non
     """Ask a running evaluation to stop. Every answer it got is kept; one that has ended is left alone."""
     with store.transaction():
         locked = store.lock()
-        evaluation = store.all(Evaluation).filter(id=evaluation_id).first() if is_storable(evaluation_id) else None
-        if evaluation is None:
-            raise NoSuchEvaluationError("there is no such evaluation.", evaluation=evaluation_id)
+        evaluation = queries.evaluation_record(store, evaluation_id)
         if evaluation.state != "running" or evaluation.cancel_requested:
             return
         evaluation.cancel_requested = True
@@ -140,38 +131,41 @@ def cancel_evaluation(store: Store, evaluation_id: str, *, now: datetime) -> Non
         append_event(store, locked, kind="evaluation-cancelling", detail={"evaluation": evaluation_id}, now=now)
         if evaluation.job_id:
             request_cancel(evaluation.job_id, now=now)
-        running_evaluation(store, evaluation.classifier, now=now)
+        close_lost_evaluation(store, evaluation.classifier.name, now=now)
 
 
-def running_evaluation(store: Store, classifier: Classifier, *, now: datetime) -> Evaluation | None:
-    """The running evaluation of a classifier, after closing one that nobody runs any more."""
-    running = store.all(Evaluation).filter(classifier=classifier, state="running").first()
-    if running is None:
+def close_lost_evaluation(store: Store, classifier: str | None = None, *, now: datetime) -> None:
+    """End a classifier's running evaluation when nobody runs it any more; leave every other one alone.
+
+    Nobody does when its job has ended or is unknown, or, without a job, when no permit was taken for `ABANDONED_AFTER`.
+    """
+    running = queries.running_evaluation(store, store.classifier(classifier))
+    reason = _lost_to(running, now) if running is not None else None
+    if running is not None and reason is not None:
+        interrupt(store, running, reason=reason, now=now)
+
+
+def _lost_to(evaluation: Evaluation, now: datetime) -> Interruption | None:
+    if not evaluation.job_id:
+        return Interruption.ABANDONED if now - evaluation.seen_at > ABANDONED_AFTER else None
+    state = state_of(evaluation.job_id)
+    if state in (JobState.QUEUED, JobState.RUNNING):
         return None
-    if running.job_id:
-        state = jobs.job(running.job_id).state
-        reason = {"queued": None, "running": None, "cancelled": "cancelled"}.get(state, "job-failed")
-    else:
-        reason = "abandoned" if now - running.seen_at > ABANDONED_AFTER else None
-    if reason is None:
-        return running
-    interrupt(store, running, reason=reason, now=now)
-    return None
+    return Interruption.CANCELLED if state is JobState.CANCELLED else Interruption.JOB_FAILED
 
 
-def interrupt(store: Store, evaluation: Evaluation, *, reason: str, now: datetime) -> None:
+def interrupt(store: Store, evaluation: Evaluation, *, reason: Interruption, now: datetime) -> None:
     """End a running evaluation without a report; what was answered is kept and what is left can be confirmed anew.
 
-    `reason` is a key of `INTERRUPTIONS`. Nothing happens when a newer claim runs the evaluation or it has ended.
+    Nothing happens when a newer claim runs the evaluation or it has ended.
     """
-    message = INTERRUPTIONS[reason]
+    unanswered = comparison_of(store, evaluation).bound
     with store.transaction():
         locked = store.lock()
-        unanswered = comparison_of(store, evaluation).bound
         ended = (
             store.all(Evaluation)
             .filter(id=evaluation.id, state="running", fence=evaluation.fence)
-            .update(state="interrupted", reason=reason, message=message, unanswered=unanswered, ended_at=now)
+            .update(state="interrupted", reason=reason, unanswered=unanswered, ended_at=now)
         )
         if ended:
             append_event(

@@ -32,12 +32,17 @@ class StoredCyclotron(models.Model):
 
 
 class Classifier(models.Model):
-    """One classifier of a cyclotron; `definition` is the JSON that the cyclotron's fingerprint covers."""
+    """One classifier of a cyclotron; `definition` is the JSON that the cyclotron's fingerprint covers.
+
+    `training_reviews` counts the labels that were recorded and may teach, corrections included. Undoes are not taken
+    off, so that learning which is due stays due.
+    """
 
     cyclotron = models.ForeignKey(StoredCyclotron, on_delete=models.PROTECT, related_name="classifiers")
     position = models.PositiveSmallIntegerField()
     name = models.CharField(max_length=64)
     definition = models.JSONField()
+    training_reviews = models.PositiveIntegerField(default=0)
     active_version = models.ForeignKey("Version", null=True, on_delete=models.PROTECT, related_name="+")
     active_ml_model = models.ForeignKey("MlModelRecord", null=True, on_delete=models.PROTECT, related_name="+")
     current_set = models.ForeignKey("HeldOutSet", null=True, on_delete=models.PROTECT, related_name="+")

@@ -5,6 +5,8 @@ from django.db.models import F, Q
 
 from cyclotron.models.engine import DIGEST, IDENTITY, LABEL, Classifier, StoredCyclotron
 
+EVALUATION_STATES = ("running", "done", "interrupted")
+
 
 class HeldOutSet(models.Model):
     """A frozen set. Its id is a digest of its content; it and its items are written once."""
@@ -55,8 +57,6 @@ class Evaluation(models.Model):
     what both endpoints were when it was confirmed, so that learning which goes on meanwhile changes neither column.
     """
 
-    STATES = ("running", "done", "interrupted")
-
     id = models.CharField(primary_key=True, max_length=40)
     cyclotron = models.ForeignKey(StoredCyclotron, on_delete=models.PROTECT, related_name="evaluations")
     classifier = models.ForeignKey(Classifier, on_delete=models.PROTECT, related_name="evaluations")
@@ -76,7 +76,6 @@ class Evaluation(models.Model):
     state = models.CharField(max_length=16, default="running")
     cancel_requested = models.BooleanField(default=False)
     reason = models.CharField(max_length=40, blank=True, default="")
-    message = models.TextField(blank=True, default="")
     unanswered = models.PositiveIntegerField(default=0)
     fence = models.PositiveBigIntegerField(default=0)
     job_id = models.CharField(max_length=40, blank=True, default="")
@@ -91,7 +90,7 @@ class Evaluation(models.Model):
                 fields=["classifier"], condition=Q(state="running"), name="evaluation_running_once"
             ),
             models.CheckConstraint(condition=Q(permits_taken__lte=F("bound")), name="evaluation_within_its_bound"),
-            models.CheckConstraint(condition=Q(state__in=("running", "done", "interrupted")), name="evaluation_state"),
+            models.CheckConstraint(condition=Q(state__in=EVALUATION_STATES), name="evaluation_state"),
             models.CheckConstraint(
                 condition=Q(state="running", ended_at=None) | (~Q(state="running") & Q(ended_at__isnull=False)),
                 name="evaluation_ended_when_not_running",

@@ -5,6 +5,8 @@ from django.db.models import Q
 
 from cyclotron.models.engine import DIGEST, Classifier, Item
 
+LEARNING_OUTCOMES = ("promoted", "refitted", "kept")
+
 
 class Version(models.Model):
     """A configuration that was active once: version 1 from the definition, later ones promoted by learning.
@@ -75,8 +77,6 @@ class LearningStep(models.Model):
     Balanced accuracies are shares 0..1 on the development partition, None where it holds no label.
     """
 
-    OUTCOMES = ("promoted", "refitted", "kept")
-
     classifier = models.ForeignKey(Classifier, on_delete=models.PROTECT, related_name="learning_steps")
     number = models.PositiveIntegerField()
     training_reviews = models.PositiveIntegerField()
@@ -94,9 +94,7 @@ class LearningStep(models.Model):
         ordering = ["classifier", "number"]
         constraints = [
             models.UniqueConstraint(fields=["classifier", "number"], name="learning_step_once"),
-            models.CheckConstraint(
-                condition=Q(outcome__in=("promoted", "refitted", "kept")), name="learning_step_outcome"
-            ),
+            models.CheckConstraint(condition=Q(outcome__in=LEARNING_OUTCOMES), name="learning_step_outcome"),
         ]
 
     def __str__(self) -> str:

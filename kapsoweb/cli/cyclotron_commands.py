@@ -15,13 +15,14 @@ from cyclotron.adapters.configured import decision_model
 from cyclotron.asking import Asker
 from cyclotron.core.definition import DEFAULT_LEARN_EVERY, ClassifierDefinition, CyclotronDefinition
 from cyclotron.core.errors import CyclotronError
-from cyclotron.core.overview import SetSummary
+from cyclotron.core.interruption import Interruption
+from cyclotron.core.overview import SetSummary, Status
 from cyclotron.core.replay import parse_replay
 from cyclotron.core.report_text import report_csv, report_markdown
 from cyclotron.engine import open_store
-from cyclotron.evaluation import confirm_evaluation
+from cyclotron.evaluation import close_lost_evaluation, confirm_evaluation
 from cyclotron.evaluation.plan import make_plan
-from cyclotron.models import Evaluation, Report
+from cyclotron.models import Evaluation
 from cyclotron.store import ROOM, Store, store_of
 from kapsoweb.accounts.access import access_record_by_name, local_account
 from kapsoweb.accounts.actions import check_name
@@ -97,17 +98,18 @@ def replay(given: argparse.Namespace) -> Result:
     bad = sorted((*table.bad, *unfit, *done.bad), key=lambda row: row.line)
     for row in bad:
         say(f"{given.file}:{row.line}: {row.sentence} [{row.rule}]")
+    found = queries.status(store)
     document = {
         "name": given.name,
         "recorded": done.recorded,
         "known": done.known,
         "badRows": [{"line": row.line, "column": row.column, "rule": row.rule, "message": row.sentence} for row in bad],
         "learned": [asdict(learned) for learned in done.learned],
-        "status": _status(store),
+        "status": _status(found),
     }
     lines = (
         f"{done.recorded} rows recorded, {done.known} known already, {len(bad)} bad.",
-        *_status_lines(store),
+        *_status_lines(found),
     )
     return Result(document, lines, BAD_USAGE if bad else DONE)
 
@@ -115,7 +117,8 @@ def replay(given: argparse.Namespace) -> Result:
 def status(given: argparse.Namespace) -> Result:
     """Show what the cyclotron holds and where its learning stands."""
     store = _store(given.name)
-    return Result({"name": given.name, "id": store.cyclotron_id, **_status(store)}, _status_lines(store))
+    found = queries.status(store)
+    return Result({"name": given.name, "id": store.cyclotron_id, **_status(found)}, _status_lines(found))
 
 
 def freeze(given: argparse.Namespace) -> Result:
@@ -164,18 +167,18 @@ def evaluate(given: argparse.Namespace) -> Result:
     )
     if started.job_id:
         wait_for(started.job_id, Progress("requests answered"))
-    queries.overview(store, model=decision_model().identity, allow_live=True, now=clock.now())
-    evaluation = store.all(Evaluation).get(id=started.id)
-    report = store.all(Report).filter(evaluation=evaluation).first()
+    close_lost_evaluation(store, now=clock.now())
+    evaluation = queries.evaluation_record(store, started.id)
+    report = queries.report_of_evaluation(store, evaluation)
     if report is None:
         return _interrupted(store, evaluation)
-    verdict = report.document["change"]["verdict"]
+    verdict = report["change"]["verdict"]
     passed = given.fail_unless is None or verdict in GATES[given.fail_unless]
     document = {"evaluation": evaluation.id, "state": evaluation.state, "gate": given.fail_unless, "passed": passed}
-    lines = [report.document["change"]["summary"], f"Verdict: {verdict}. {_cost(report.document['cost'])}"]
+    lines = [report["change"]["summary"], f"Verdict: {verdict}. {_cost(report['cost'])}"]
     if not passed:
         lines.append(f"The gate failed: the verdict had to be {given.fail_unless}.")
-    return Result({**document, "report": report.document}, tuple(lines), DONE if passed else FAILED)
+    return Result({**document, "report": report}, tuple(lines), DONE if passed else FAILED)
 
 
 def report(given: argparse.Namespace) -> Result:
@@ -213,8 +216,8 @@ def _interrupted(store: Store, evaluation: Evaluation) -> Result:
     return Result(
         document,
         (
-            f"Interrupted: {evaluation.message} {evaluation.permits_taken} of {evaluation.bound} permits used, "
-            f"every answer is kept. Finishing it may take up to {left} model requests.",
+            f"Interrupted: {Interruption(evaluation.reason).sentence} {evaluation.permits_taken} of {evaluation.bound} "
+            f"permits used, every answer is kept. Finishing it may take up to {left} model requests.",
         ),
         FAILED,
     )
@@ -231,8 +234,7 @@ def _pair(text: str) -> tuple[str, str]:
     return value, label
 
 
-def _status(store: Store) -> dict[str, Any]:
-    found = queries.status(store)
+def _status(found: Status) -> dict[str, Any]:
     return {
         "items": dict(found.items),
         "decisions": found.decisions,
@@ -245,8 +247,7 @@ def _status(store: Store) -> dict[str, Any]:
     }
 
 
-def _status_lines(store: Store) -> tuple[str, ...]:
-    found = queries.status(store)
+def _status_lines(found: Status) -> tuple[str, ...]:
     items = ", ".join(f"{count} {partition}" for partition, count in found.items.items())
     labels = ", ".join(f"{count} {label}" for label, count in found.reviews.items())
     return (

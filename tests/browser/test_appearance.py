@@ -85,7 +85,7 @@ def laboratory(live_server: Any) -> dict[str, str]:
 
 def evaluate(store: Store) -> None:
     """Confirm an evaluation; its job is left in the queue where anything has to be asked."""
-    overview = queries.overview(store, model="local/1", allow_live=True, now=HELD_AT)
+    overview = queries.overview(store, model="local/1", allow_live=True)
     assert overview.request_bound is not None
     confirm_evaluation(
         store,

@@ -14,9 +14,8 @@ from typing import Any
 from django.conf import settings
 
 from cyclotron.adapters.openai import OpenAIModel
-from cyclotron.evaluation import confirm_evaluation, run_evaluation, start_evaluation
+from cyclotron.evaluation import close_lost_evaluation, confirm_evaluation, run_evaluation, start_evaluation
 from cyclotron.evaluation.plan import make_plan
-from cyclotron.evaluation.starting import running_evaluation
 from cyclotron.models import CachedAnswer, Evaluation, Permit, Report
 from cyclotron.store import Store
 from kapsoweb.foundation import clock
@@ -188,8 +187,8 @@ class Trial:
         if started.job_id:
             self._run(started.job_id, disturbances)
         ended = self.store.all(Evaluation).get(id=started.id)
-        if ended.state == "running":  # its job failed: any look at the overview closes it
-            running_evaluation(self.store, ended.classifier, now=clock.now())
+        if ended.state == "running":  # its job failed, and the next look at it closes it
+            close_lost_evaluation(self.store, now=clock.now())
             ended.refresh_from_db()
         permits = self.store.rows(Permit).filter(evaluation=ended)
         self.confirmations.append(

@@ -27,7 +27,7 @@ def operator(client: Client) -> Client:
 @pytest.fixture
 def evaluated_cyclotron() -> None:
     """Rows in every table of the room: a cyclotron that learned, was frozen and evaluated."""
-    store, model = frozen_cyclotron(), LocalModel()
+    store, model = frozen_cyclotron(training=40), LocalModel()
     bound = make_plan(store, store.classifier(), model=model.identity).bound
     started = start_evaluation(store, model=model.identity, confirmed_bound=bound, allow_live=True, now=FROZEN_AT)
     run_evaluation(store, started.id, model=model, fence=1, clock=lambda: FROZEN_AT)

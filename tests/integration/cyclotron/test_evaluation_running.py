@@ -30,6 +30,7 @@ from cyclotron.engine import Cyclotron
 from cyclotron.evaluation import (
     StartedEvaluation,
     cancel_evaluation,
+    close_lost_evaluation,
     confirm_evaluation,
     run_evaluation,
     start_evaluation,
@@ -180,7 +181,7 @@ def test_no_text_of_an_item_enters_a_report_an_event_an_error_or_a_log_line(
     told = [
         json.dumps(list(store.all(Report).values_list("document", flat=True))),
         json.dumps(list(store.all(Event).values_list("detail", flat=True))),
-        json.dumps(list(store.all(Evaluation).values_list("message", flat=True))),
+        json.dumps(list(store.all(Evaluation).values_list("reason", flat=True))),
         json.dumps(list(Job.objects.values_list("payload", flat=True))),
         *(
             f"{record.getMessage()} {record.__dict__}"
@@ -278,7 +279,7 @@ def test_the_overview_shows_how_far_it_is_and_what_it_used(server: LoopbackModel
     seen: list[tuple[int, int, int, int]] = []
 
     def look(done: int, total: int) -> None:
-        shown = queries.overview(store, model=model.identity, allow_live=True, now=clock.now()).running
+        shown = queries.overview(store, model=model.identity, allow_live=True).running
         assert shown is not None
         assert (shown.done, shown.total) == (done, total)
         seen.append((shown.done, shown.total, shown.requests_used, shown.bound))
@@ -385,7 +386,7 @@ def test_cancelling_while_it_runs_keeps_the_answers_and_the_rest_can_be_confirme
     ended = run(store, started, model, progress=cancel)
     assert (ended.state, ended.reason, ended.report_id) == ("interrupted", "cancelled", None)
     assert (server.count - calls, answers(store, model), bound(store, model)) == (5, 5, BOUND - 5)
-    shown = queries.overview(store, model=model.identity, allow_live=True, now=clock.now())
+    shown = queries.overview(store, model=model.identity, allow_live=True)
     assert shown.interrupted is not None
     assert (shown.interrupted.answers_kept, shown.interrupted.unanswered) == (5, BOUND - 5)
     assert shown.request_bound == BOUND - 5
@@ -417,7 +418,8 @@ def test_an_evaluation_whose_job_was_given_up_is_closed_when_somebody_looks(
     )
     Job.objects.filter(pk=started.job_id).update(attempts=1000)
     assert jobs_actions.give_up(started.job_id, clock.now())
-    shown = queries.overview(store, model=model.identity, allow_live=True, now=clock.now())
+    close_lost_evaluation(store, now=clock.now())
+    shown = queries.overview(store, model=model.identity, allow_live=True)
     assert shown.running is None
     assert shown.interrupted is not None
     assert (shown.interrupted.reason, shown.request_bound) == ("job-failed", BOUND)
@@ -428,9 +430,10 @@ def test_an_evaluation_inside_a_call_whose_process_is_gone_is_closed_after_a_whi
 ) -> None:
     store = frozen_cyclotron()
     start(store, model)
-    soon, later = clock.now() + timedelta(minutes=4), clock.now() + timedelta(minutes=6)
-    assert queries.overview(store, model=model.identity, allow_live=True, now=soon).running is not None
-    shown = queries.overview(store, model=model.identity, allow_live=True, now=later)
+    close_lost_evaluation(store, now=clock.now() + timedelta(minutes=4))
+    assert queries.overview(store, model=model.identity, allow_live=True).running is not None
+    close_lost_evaluation(store, now=clock.now() + timedelta(minutes=6))
+    shown = queries.overview(store, model=model.identity, allow_live=True)
     assert shown.interrupted is not None
     assert shown.interrupted.reason == "abandoned"
 
@@ -588,11 +591,11 @@ def test_an_evaluation_of_which_nothing_is_left_to_score_ends_without_a_call_or_
     started = start(store, model)
     for row in store.rows(HeldOutItem).order_by("position"):
         choose(store, row)
-    shown = queries.overview(store, model=model.identity, allow_live=True, now=clock.now())
+    shown = queries.overview(store, model=model.identity, allow_live=True)
     assert shown.running is not None
     ended = run(store, started, model)
     assert (ended.state, ended.report_id, server.count) == ("interrupted", None, 0)
-    assert queries.overview(store, model=model.identity, allow_live=True, now=clock.now()).running is None
+    assert queries.overview(store, model=model.identity, allow_live=True).running is None
 
 
 @pytest.mark.parametrize("at", [0, 5, BOUND - 2])

@@ -19,6 +19,7 @@ from cyclotron.core.errors import (
     InvalidEvaluationError,
     LiveCallsOffError,
     NoHeldOutSetError,
+    NoSuchHeldOutSetError,
     NothingToScoreError,
     PlanChangedError,
     RequestCeilingError,
@@ -84,7 +85,7 @@ def run(store: Store, started: StartedEvaluation, model: OpenAIModel) -> None:
 
 
 def overview(store: Store, model: OpenAIModel, *, allow_live: bool = True) -> Overview:
-    return queries.overview(store, model=model.identity, allow_live=allow_live, now=clock.now())
+    return queries.overview(store, model=model.identity, allow_live=allow_live)
 
 
 def state(store: Store) -> tuple[int, ...]:
@@ -197,8 +198,8 @@ def test_an_evaluation_that_could_pass_the_ceiling_is_refused_before_any_call(
 
 def test_without_a_set_there_is_nothing_to_evaluate(server: LoopbackModel, model: OpenAIModel) -> None:
     store = create_cyclotron(name="empty", definition=definition(learn_every=20), now=FROZEN_AT)
-    for set_id in (None, "no such set"):
-        with pytest.raises(NoHeldOutSetError):
+    for set_id, error in ((None, NoHeldOutSetError), ("no such set", NoSuchHeldOutSetError)):
+        with pytest.raises(error):
             start_evaluation(
                 store, model=model.identity, confirmed_bound=0, allow_live=True, set_id=set_id, now=clock.now()
             )

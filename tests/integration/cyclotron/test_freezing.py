@@ -245,7 +245,7 @@ def test_two_classifiers_with_the_same_labels_of_the_same_items_have_two_sets() 
 
 def test_the_number_of_new_labels_is_what_a_freeze_would_add(bench: Workbench) -> None:
     def new() -> int:
-        overview = queries.overview(bench.store, model=bench.model.identity, allow_live=True, now=bench.clock())
+        overview = queries.overview(bench.store, model=bench.model.identity, allow_live=True)
         return overview.new_labels
 
     assert new() == 0
