@@ -1,12 +1,12 @@
 """Fixtures that every test may use."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
 
 from kapsoweb.jobs import registry
-from kapsoweb.jobs.registry import Abandoned, Handler
+from kapsoweb.jobs.registry import Handler
 from tests.support.fixtures import browser_type_launch_args, screening_data
 
 __all__ = ["browser_type_launch_args", "moment", "register_job", "screening_data"]
@@ -24,15 +24,12 @@ def moment() -> datetime:
 
 
 @pytest.fixture
-def register_job() -> Iterator[Callable[..., str]]:
-    """`register_job(handler, abandoned=None, kind="test.work") -> kind`: a handler for the length of one test."""
-    kinds: list[str] = []
+def register_job(monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
+    """`register_job(handler, kind="test.work") -> kind`: a handler for the length of one test."""
+    monkeypatch.setattr(registry, "_handlers", dict(registry._handlers))
 
-    def register(handler: Handler, abandoned: Abandoned | None = None, kind: str = "test.work") -> str:
-        registry.job(kind, abandoned=abandoned)(handler)
-        kinds.append(kind)
+    def register(handler: Handler, kind: str = "test.work") -> str:
+        registry.job(kind)(handler)
         return kind
 
-    yield register
-    for kind in kinds:
-        registry.forget(kind)
+    return register

@@ -16,7 +16,6 @@ from kapsoweb.foundation.canonical import check_json
 from kapsoweb.foundation.identifiers import new_id
 from kapsoweb.jobs import bell, queries, registry
 from kapsoweb.jobs.claims import claimable
-from kapsoweb.jobs.errors import UnknownKindError
 from kapsoweb.jobs.models import Job, JobState, WorkerHeartbeat
 
 logger = logging.getLogger(__name__)
@@ -35,7 +34,7 @@ def enqueue(*, kind: str, payload: dict[str, Any], account_id: str, now: datetim
 
     Raises `UnknownKindError` when nothing could ever run the job.
     """
-    registry.registration(kind)
+    registry.handler_of(kind)
     check_json(payload, "the job's payload")
     job = Job.objects.create(
         id=new_id("job"), kind=kind, payload=payload, account_id=account_id, state=JobState.QUEUED, created_at=now
@@ -52,26 +51,16 @@ def _first_ring(job_id: str, now: datetime) -> None:
 def request_cancel(job_id: str, now: datetime) -> Job:
     """Ask for a job to stop. One that waits is cancelled here; a running one is told, and its handler decides when.
 
-    One that has ended stays as it is. Raises `NoSuchJobError`.
+    A handler that stops returns what it leaves, and its job ends as done. One that has ended stays as it is. Raises
+    `NoSuchJobError`.
     """
     with transaction.atomic():
         waiting = Job.objects.filter(pk=job_id, state=JobState.QUEUED)
-        if waiting.update(state=JobState.CANCELLED, cancel_requested_at=now, finished_at=now):
-            _abandon(queries.job(job_id))
-        else:
+        if not waiting.update(state=JobState.CANCELLED, cancel_requested_at=now, finished_at=now):
             Job.objects.filter(pk=job_id, state=JobState.RUNNING, cancel_requested_at__isnull=True).update(
                 cancel_requested_at=now
             )
         return queries.job(job_id)
-
-
-def _abandon(job: Job) -> None:
-    try:
-        told = registry.registration(job.kind).abandoned
-    except UnknownKindError:
-        return  # the kind is gone from this version of the lab, and nobody is left to be told
-    if told is not None:
-        told(job)
 
 
 @dataclass(frozen=True)
@@ -118,15 +107,13 @@ def _give_up(now: datetime) -> list[str]:
 def give_up(job_id: str, now: datetime) -> bool:
     """End a job that was claimed `KAPSOWEB_JOB_MAX_ATTEMPTS` times and never finished: no job loops for ever."""
     most = settings.KAPSOWEB_JOB_MAX_ATTEMPTS
-    with transaction.atomic():
-        ended = Job.objects.filter(claimable(now), pk=job_id, attempts__gte=most).update(
-            state=JobState.FAILED,
-            lease_until=None,
-            finished_at=now,
-            error_id=GAVE_UP,
-            error_message=f"The job {job_id} was started {most} times and never came to an end; see the log.",
-        )
-        if ended:
-            _abandon(queries.job(job_id))
-            logger.error("gave up on job %s after %s claims", job_id, most)
+    ended = Job.objects.filter(claimable(now), pk=job_id, attempts__gte=most).update(
+        state=JobState.FAILED,
+        lease_until=None,
+        finished_at=now,
+        error_id=GAVE_UP,
+        error_message=f"The job {job_id} was started {most} times and never came to an end; see the log.",
+    )
+    if ended:
+        logger.error("gave up on job %s after %s claims", job_id, most)
     return bool(ended)

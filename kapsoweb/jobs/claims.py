@@ -17,10 +17,10 @@ from django.db.models.functions import Coalesce
 from django.db.models.query import QuerySet
 
 from kapsoweb.foundation import clock
-from kapsoweb.jobs.errors import ClaimLost, JobCancelled
+from kapsoweb.jobs.errors import ClaimLost
 from kapsoweb.jobs.models import Job, JobState
 
-OnProgress = Callable[[int, int, str], None]
+OnProgress = Callable[[int, int], None]
 PROGRESS_SECONDS = 0.2  # progress is written at most this often; the last step always is
 
 
@@ -39,10 +39,9 @@ class Claim:
     """A worker's hold on a job, given to the job's handler. `fence` is larger than that of every earlier claim."""
 
     job_id: str
+    kind: str
     fence: int
     payload: dict[str, Any]
-    account_id: str
-    attempts: int
     on_progress: OnProgress | None = None
     lost: threading.Event = field(default_factory=threading.Event)
     _written: float | None = field(default=None, repr=False)
@@ -73,35 +72,24 @@ class Claim:
         if not rows.values_list("pk", flat=True).first():
             raise self._loss()
 
-    def progress(self, done: int, total: int, note: str = "") -> None:
-        """Say how far the work is: `done` of `total` (counts), and a note of up to 200 characters without item text.
-
-        Raises `ClaimLost`. Also serves as a sign of life.
-        """
+    def progress(self, done: int, total: int) -> None:
+        """Say how far the work is: `done` of `total`. Also a sign of life. Raises `ClaimLost`."""
         moment = time.monotonic()
         if done < total and self._written is not None and moment - self._written < PROGRESS_SECONDS:
             if self.lost.is_set():
                 self.check()
             return
-        self._write(
-            progress_done=done, progress_total=total, progress_note=note[:200], lease_until=clock.now() + lease()
-        )
+        self._write(progress_done=done, progress_total=total, lease_until=clock.now() + lease())
         self._written = moment
         if self.on_progress is not None:
-            self.on_progress(done, total, note)
+            self.on_progress(done, total)
 
     def cancel_requested(self) -> bool:
         """Whether somebody asked for the job to stop. Raises `ClaimLost` when the job is another's by now."""
-        row = self._rows().values_list("cancel_requested_at", flat=True).first()
-        if row is None:
-            self.check()
-            return False
-        return True
-
-    def stop_if_cancelled(self) -> None:
-        """Raise `JobCancelled` when somebody asked for the job to stop, `ClaimLost` when it is another's by now."""
-        if self.cancel_requested():
-            raise JobCancelled
+        asked_at = list(self._rows().values_list("cancel_requested_at", flat=True))
+        if not asked_at:
+            raise self._loss()
+        return asked_at[0] is not None
 
     def beat(self, now: datetime) -> bool:
         """Extend the lease; False, and `lost` is set, when the job is no longer this claim's."""
@@ -133,11 +121,4 @@ def take(job_id: str, worker_id: str, now: datetime, on_progress: OnProgress | N
         if not won:
             return None
         job = Job.objects.get(pk=job_id)
-    return Claim(
-        job_id=job.pk,
-        fence=job.fence,
-        payload=job.payload,
-        account_id=job.account_id,
-        attempts=job.attempts,
-        on_progress=on_progress,
-    )
+    return Claim(job_id=job.pk, kind=job.kind, fence=job.fence, payload=job.payload, on_progress=on_progress)

@@ -1,7 +1,5 @@
 """The errors of the jobs room. Ids are part of the public interface."""
 
-from typing import Any
-
 from kapsoweb.foundation.errors import KapsoError, Kind
 
 
@@ -29,14 +27,3 @@ class ClaimLost(JobError):  # noqa: N818 - the name says what happened
 
     id = "claim-lost"
     kind = Kind.CONFLICT
-
-
-class JobCancelled(JobError):  # noqa: N818 - the name says what happened
-    """Raised by a handler that stops because it was asked to; the job ends as cancelled, with `result` if given."""
-
-    id = "job-cancelled"
-    kind = Kind.CONFLICT
-
-    def __init__(self, message: str = "The job was cancelled.", result: dict[str, Any] | None = None) -> None:
-        super().__init__(message)
-        self.result = result

@@ -5,7 +5,7 @@ from django.db.models import Q
 
 
 class JobState(models.TextChoices):
-    """Where a job stands. The last three are ends."""
+    """Where a job stands. The last three are ends: `cancelled` is one that was told to stop while it waited."""
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -31,7 +31,6 @@ class Job(models.Model):
     lease_until = models.DateTimeField(null=True, blank=True)
     progress_done = models.IntegerField(default=0)
     progress_total = models.IntegerField(default=0)
-    progress_note = models.CharField(max_length=200, blank=True, default="")
     cancel_requested_at = models.DateTimeField(null=True, blank=True)
     result = models.JSONField(null=True, blank=True)
     error_id = models.CharField(max_length=64, blank=True, default="")

@@ -3,7 +3,7 @@
 import logging
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from django.conf import settings
@@ -14,9 +14,8 @@ from kapsoweb.foundation.canonical import check_json
 from kapsoweb.foundation.errors import KapsoError
 from kapsoweb.jobs import actions, registry
 from kapsoweb.jobs.claims import Claim, OnProgress, take
-from kapsoweb.jobs.errors import ClaimLost, JobCancelled
+from kapsoweb.jobs.errors import ClaimLost
 from kapsoweb.jobs.models import JobState
-from kapsoweb.jobs.queries import job as job_by_id
 from kapsoweb.logs import job_context
 
 __all__ = ["Claim", "run"]
@@ -53,12 +52,10 @@ def run(job_id: str, worker_id: str, on_progress: OnProgress | None = None) -> b
 def _outcome(claim: Claim) -> tuple[JobState, dict[str, Any]]:
     try:
         with _beating(claim):
-            result = registry.registration(job_by_id(claim.job_id).kind).handler(claim)
+            result = registry.handler_of(claim.kind)(claim)
         check_json(result, "the job's result")
     except ClaimLost:
         raise
-    except JobCancelled as stop:
-        return JobState.CANCELLED, {"result": stop.result}
     except KapsoError as error:
         logger.warning("job %s failed: %s", claim.job_id, error.id)
         return JobState.FAILED, {"error_id": error.id, "error_message": _storable(error.message)}
@@ -69,7 +66,8 @@ def _outcome(claim: Claim) -> tuple[JobState, dict[str, Any]]:
             "error_message": f"The job {claim.job_id} failed inside the lab; the log has the details under its id.",
         }
     except BaseException:
-        claim.release()
+        with suppress(ClaimLost):  # another has the job by now, and the interruption goes on upward all the same
+            claim.release()
         raise
     return JobState.DONE, {"result": result}
 

@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from django.db import connections
 from django.db.models import F, Q
 from django.db.models.query import QuerySet
 from pytest_django import Settings
@@ -16,6 +15,7 @@ from kapsoweb.jobs import actions, bell, claims, queries, running
 from kapsoweb.jobs.claims import Claim
 from kapsoweb.jobs.errors import ClaimLost
 from kapsoweb.jobs.models import Job, JobState
+from tests.support.races import in_threads
 
 pytestmark = [pytest.mark.faults, pytest.mark.services, pytest.mark.django_db(transaction=True)]
 
@@ -35,18 +35,7 @@ def enqueue(kind: str) -> Job:
 def race(job_id: str, workers: int) -> list[bool]:
     """Run the job in that many threads at once; what each `run` said."""
     said: list[bool] = []
-
-    def work(name: str) -> None:
-        try:
-            said.append(running.run(job_id, name))
-        finally:
-            connections.close_all()
-
-    threads = [threading.Thread(target=work, args=(f"worker-{number}",)) for number in range(workers)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
+    assert in_threads(workers, lambda number: said.append(running.run(job_id, f"worker-{number}"))) == []
     return said
 
 
@@ -70,8 +59,9 @@ def take_without_swap(barrier: threading.Barrier) -> Take:
         Job.objects.filter(pk=job_id).update(
             state=JobState.RUNNING, worker_id=worker_id, lease_until=now + claims.lease(), fence=F("fence") + 1
         )
+        barrier.wait(30)  # no worker ends the job before the others have claimed it
         job = queries.job(job_id)
-        return Claim(job.pk, job.fence, job.payload, job.account_id, job.attempts, on_progress)
+        return Claim(job.pk, job.kind, job.fence, job.payload, on_progress)
 
     return take
 
@@ -182,53 +172,30 @@ def test_a_handler_works_on_past_its_lease_because_its_thread_beats(
 def test_sweeps_at_the_same_moment_ring_once_for_a_job(register_job: Register, moment: datetime) -> None:
     job = enqueue(register_job(lambda claim: None))
     Job.objects.filter(pk=job.pk).update(created_at=moment, rung_at=moment)
-    barrier = threading.Barrier(4)
     rung: list[str] = []
 
     def ring(job_id: str) -> bool:
         rung.append(job_id)
         return True
 
-    def sweep() -> None:
-        try:
-            barrier.wait(30)
-            actions.sweep(moment + timedelta(minutes=5), ring)
-        finally:
-            connections.close_all()
-
-    threads = [threading.Thread(target=sweep) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
+    assert in_threads(4, lambda number: actions.sweep(moment + timedelta(minutes=5), ring)) == []
     assert rung == [job.pk]
 
 
-def test_a_cancel_that_races_with_a_claim_is_never_lost(
-    register_job: Register, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def handler(claim: Claim) -> None:
-        for _ in range(10_000):
-            claim.stop_if_cancelled()
+def test_a_cancel_that_races_with_a_claim_is_never_lost(register_job: Register) -> None:
+    def handler(claim: Claim) -> dict[str, bool]:
+        return {"stopped": any(claim.cancel_requested() for _ in range(10_000))}
 
     kind = register_job(handler)
     for _ in range(10):
         job = enqueue(kind)
-        barrier = threading.Barrier(2)
 
-        def run(job_id: str = job.pk, barrier: threading.Barrier = barrier) -> None:
-            try:
-                barrier.wait(30)
-                running.run(job_id, "worker-1")
-            finally:
-                connections.close_all()
+        def rival(number: int, job_id: str = job.pk) -> object:
+            return running.run(job_id, "worker-1") if number else actions.request_cancel(job_id, clock.now())
 
-        thread = threading.Thread(target=run)
-        thread.start()
-        barrier.wait(30)
-        actions.request_cancel(job.pk, clock.now())
-        thread.join(60)
-        assert queries.job(job.pk).state == JobState.CANCELLED
+        assert in_threads(2, rival) == []
+        ended = queries.job(job.pk)
+        assert (ended.state, ended.result) in [(JobState.CANCELLED, None), (JobState.DONE, {"stopped": True})]
 
 
 def test_every_state_of_a_job_is_either_claimable_held_or_ended(register_job: Register) -> None:

@@ -49,7 +49,6 @@ class Migration(migrations.Migration):
                 ("lease_until", models.DateTimeField(blank=True, null=True)),
                 ("progress_done", models.IntegerField(default=0)),
                 ("progress_total", models.IntegerField(default=0)),
-                ("progress_note", models.CharField(blank=True, default="", max_length=200)),
                 ("cancel_requested_at", models.DateTimeField(blank=True, null=True)),
                 ("result", models.JSONField(blank=True, null=True)),
                 ("error_id", models.CharField(blank=True, default="", max_length=64)),

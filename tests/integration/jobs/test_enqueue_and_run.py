@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 from django.db import IntegrityError, transaction
+from pytest_django import DjangoAssertNumQueries
 
 from kapsoweb.foundation import clock
 from kapsoweb.foundation.canonical import UnreadableValueError
 from kapsoweb.foundation.errors import KapsoError
 from kapsoweb.jobs import actions, bell, queries, running
-from kapsoweb.jobs.errors import JobCancelled, NoSuchJobError, UnknownKindError
+from kapsoweb.jobs.errors import NoSuchJobError, UnknownKindError
 from kapsoweb.jobs.models import Job, JobState
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db]
@@ -80,16 +81,16 @@ def test_a_handler_gets_its_payload_and_its_answer_becomes_the_result(register_j
     seen: list[Any] = []
 
     def handler(claim: running.Claim) -> dict[str, Any]:
-        seen.append((claim.payload, claim.account_id, claim.fence))
-        claim.progress(2, 3, "two of three")
+        seen.append((claim.job_id, claim.kind, claim.payload, claim.fence))
+        claim.progress(2, 3)
         return {"sum": 7}
 
     job = enqueue(register_job(handler), a=3)
     assert running.run(job.pk, "worker-1")
     ended = queries.job(job.pk)
-    assert seen == [({"a": 3}, "acc_1", 1)]
+    assert seen == [(job.pk, "test.work", {"a": 3}, 1)]
     assert (ended.state, ended.result, ended.fence) == (JobState.DONE, {"sum": 7}, 1)
-    assert (ended.progress_done, ended.progress_total, ended.progress_note) == (2, 3, "two of three")
+    assert (ended.progress_done, ended.progress_total) == (2, 3)
     assert ended.started_at is not None
     assert ended.finished_at is not None
     assert ended.lease_until is None
@@ -173,37 +174,62 @@ def test_an_interrupted_process_gives_its_job_back(register_job: Register, rung:
     assert queries.job(job.pk).result == {"fence": 2}
 
 
-def test_a_waiting_job_is_cancelled_at_once_and_its_kind_is_told(register_job: Register, rung: list[str]) -> None:
-    told: list[str] = []
-    job = enqueue(register_job(lambda claim: None, abandoned=lambda job: told.append(job.state)))
+def test_an_interruption_goes_on_upward_though_another_worker_has_the_job(
+    register_job: Register, rung: list[str]
+) -> None:
+    def handler(claim: running.Claim) -> dict[str, int]:
+        if claim.fence == 1:
+            Job.objects.filter(pk=claim.job_id).update(lease_until=clock.now() - timedelta(seconds=1))
+            assert running.run(claim.job_id, "worker-2")
+            raise KeyboardInterrupt
+        return {"fence": claim.fence}
+
+    job = enqueue(register_job(handler))
+    with pytest.raises(KeyboardInterrupt):
+        running.run(job.pk, "worker-1")
+    ended = queries.job(job.pk)
+    assert (ended.state, ended.result) == (JobState.DONE, {"fence": 2})
+
+
+def test_a_waiting_job_is_cancelled_at_once(register_job: Register, rung: list[str]) -> None:
+    job = enqueue(register_job(lambda claim: None))
     assert actions.request_cancel(job.pk, clock.now()).state == JobState.CANCELLED
-    assert told == [JobState.CANCELLED]
     assert not running.run(job.pk, "worker-1")
 
 
-def test_a_running_job_sees_that_it_is_to_stop_and_ends_as_cancelled(register_job: Register, rung: list[str]) -> None:
-    told: list[str] = []
-
-    def handler(claim: running.Claim) -> None:
+def test_a_running_job_that_is_told_to_stop_ends_as_done_with_what_it_leaves(
+    register_job: Register, rung: list[str]
+) -> None:
+    def handler(claim: running.Claim) -> dict[str, int]:
         assert not claim.cancel_requested()
         assert actions.request_cancel(claim.job_id, clock.now()).state == JobState.RUNNING
         assert claim.cancel_requested()
-        claim.stop_if_cancelled()
-
-    job = enqueue(register_job(handler, abandoned=lambda job: told.append(job.state)))
-    assert running.run(job.pk, "worker-1")
-    ended = queries.job(job.pk)
-    assert (ended.state, ended.error_id) == (JobState.CANCELLED, "")
-    assert told == []
-
-
-def test_a_cancelled_handler_may_say_what_it_leaves(register_job: Register, rung: list[str]) -> None:
-    def handler(claim: running.Claim) -> None:
-        raise JobCancelled(result={"kept": 4})
+        return {"kept": 4}
 
     job = enqueue(register_job(handler))
     assert running.run(job.pk, "worker-1")
-    assert queries.job(job.pk).result == {"kept": 4}
+    ended = queries.job(job.pk)
+    assert (ended.state, ended.result, ended.error_id) == (JobState.DONE, {"kept": 4}, "")
+    assert ended.cancel_requested_at is not None
+
+
+def test_asking_whether_to_stop_costs_one_query(
+    register_job: Register, rung: list[str], django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    def handler(claim: running.Claim) -> None:
+        with django_assert_num_queries(1):
+            assert not claim.cancel_requested()
+
+    job = enqueue(register_job(handler))
+    assert running.run(job.pk, "worker-1")
+    assert queries.state_of(job.pk) is JobState.DONE
+
+
+def test_the_state_of_a_job_is_known_without_its_row_being_there(register_job: Register, rung: list[str]) -> None:
+    job = enqueue(register_job(lambda claim: None))
+    assert queries.state_of(job.pk) is JobState.QUEUED
+    job.delete()
+    assert queries.state_of("job_of_another_table") is None
 
 
 def test_cancelling_what_has_ended_changes_nothing(register_job: Register, rung: list[str]) -> None:
@@ -227,7 +253,7 @@ def test_progress_is_written_sparingly_but_its_last_step_always(register_job: Re
             claim.progress(done, 1000)
 
     job = enqueue(register_job(handler))
-    running.run(job.pk, "worker-1", on_progress=lambda done, total, note: seen.append(done))
+    running.run(job.pk, "worker-1", on_progress=lambda done, total: seen.append(done))
     assert queries.job(job.pk).progress_done == 1000
     assert len(seen) < 100
 

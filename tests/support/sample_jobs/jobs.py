@@ -31,17 +31,18 @@ def hold(claim: Claim) -> dict[str, Any]:
 @job("sample.die")
 def die(claim: Claim) -> dict[str, Any]:
     """Kill the worker's process as often as the payload says, then end."""
-    if claim.attempts <= claim.payload["times"]:
+    if claim.fence <= claim.payload["times"]:
         os.kill(os.getpid(), signal.SIGKILL)
     return {"fence": claim.fence}
 
 
 @job("sample.until-cancelled")
 def until_cancelled(claim: Claim) -> dict[str, Any]:
-    """Work until somebody asks for the end."""
+    """Work until somebody asks for the end; the result says whether somebody did."""
     waiting = threading.Event()
     for step in range(PATIENCE_SECONDS * 20):
-        claim.stop_if_cancelled()
+        if claim.cancel_requested():
+            return {"stopped": True}
         claim.progress(step, PATIENCE_SECONDS * 20)
         waiting.wait(0.05)
-    return {}
+    return {"stopped": False}

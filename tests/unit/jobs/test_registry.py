@@ -1,5 +1,7 @@
 """A kind of job has one handler."""
 
+from collections.abc import Callable
+
 import pytest
 
 from kapsoweb.jobs import registry
@@ -7,29 +9,22 @@ from kapsoweb.jobs.errors import UnknownKindError
 from kapsoweb.jobs.running import Claim
 
 
-def test_a_kind_finds_its_handler_until_it_is_forgotten() -> None:
-    @registry.job("test.one")
-    def handler(claim: Claim) -> None:
-        pass
+def test_a_kind_finds_its_handler_and_no_other_kind_does(register_job: Callable[..., str]) -> None:
+    def handler(claim: Claim) -> None: ...
 
-    try:
-        assert registry.registration("test.one").handler is handler
-    finally:
-        registry.forget("test.one")
-    with pytest.raises(UnknownKindError, match=r"test\.one"):
-        registry.registration("test.one")
+    register_job(handler, "test.one")
+    assert registry.handler_of("test.one") is handler
+    with pytest.raises(UnknownKindError, match=r"test\.two"):
+        registry.handler_of("test.two")
 
 
-def test_a_second_handler_for_a_kind_is_refused_and_the_first_stays() -> None:
+def test_a_second_handler_for_a_kind_is_refused_and_the_first_stays(register_job: Callable[..., str]) -> None:
     def first(claim: Claim) -> None: ...
 
     def second(claim: Claim) -> None: ...
 
-    registry.job("test.two")(first)
-    try:
-        registry.job("test.two")(first)  # a module that is loaded again
-        with pytest.raises(ValueError, match="registered twice"):
-            registry.job("test.two")(second)
-        assert registry.registration("test.two").handler is first
-    finally:
-        registry.forget("test.two")
+    register_job(first)
+    kind = register_job(first)  # a module that is loaded again
+    with pytest.raises(ValueError, match="registered twice"):
+        register_job(second)
+    assert registry.handler_of(kind) is first
