@@ -7,9 +7,10 @@ which number stream it uses: docs/decisions/resampling-counts-of-cells.md and do
 """
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -35,6 +36,11 @@ class Interval:
     def as_json(self) -> dict[str, float]:
         """`{"low", "high"}`."""
         return {"low": self.low, "high": self.high}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> "Interval":
+        """Read what `as_json` wrote."""
+        return cls(float(value["low"]), float(value["high"]))
 
 
 @dataclass(frozen=True)

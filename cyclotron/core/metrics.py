@@ -1,11 +1,11 @@
-"""How well one endpoint agrees with the frozen labels. Source: spec held-out, section 5.
+"""How well one column of a comparison agrees with the frozen labels. Source: spec held-out, section 5.
 
 Every sum of weights is exactly rounded, so a metric does not depend on the order of the items. A ratio without a
 denominator is None, never 0, and a macro average is taken over the labels whose ratio is defined.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from cyclotron.core.cells import Ints, count_cells, exact_sum
 from cyclotron.core.errors import InvalidScoredItemsError
-from cyclotron.core.scored import Codes, ScoredColumns, ScoredItem, columns_of
+from cyclotron.core.scored import Codes, ScoredColumns
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class LabelAgreement:
 
 @dataclass(frozen=True)
 class EndpointMetrics:
-    """An endpoint's metrics, all shares in 0..1 and weighted.
+    """A column's metrics, all shares in 0..1 and weighted.
 
     `precision` and `recall` are those of the positive label, or macro averages without one; None where undefined.
     `per_label` has every declared label, in the declared order.
@@ -52,25 +52,15 @@ class EndpointMetrics:
         }
 
 
-@dataclass(frozen=True)
-class Outcomes:
-    """Scored items, unweighted, by which endpoint was right: `gained` is right after only, `lost` before only."""
-
-    gained: int
-    lost: int
-    both_right: int
-    both_wrong: int
-
-
 def endpoint_metrics(columns: ScoredColumns, decided: Codes, positive_label: str | None = None) -> EndpointMetrics:
-    """Metrics of the endpoint whose decisions are `decided`, one of the columns' `before` and `after`.
+    """Metrics of the column whose decisions are `decided`: `columns.before` or `columns.after`.
 
     A decision that is not a declared label is wrong: it counts against accuracy and recall, and for no precision.
     Raises `InvalidScoredItemsError` when `positive_label` is not declared.
     """
     labels = columns.labels
     if positive_label is not None and positive_label not in labels:
-        raise InvalidScoredItemsError("The positive label is not a declared label.", positiveLabel=positive_label)
+        raise InvalidScoredItemsError("the positive label is not a declared label.", positiveLabel=positive_label)
     width = len(labels) + 1
 
     def key_of(block: slice) -> Ints:
@@ -93,7 +83,7 @@ def endpoint_metrics(columns: ScoredColumns, decided: Codes, positive_label: str
     balanced = _mean(recalls)
     accuracy = _ratio(exact_sum(cells, correct), exact_sum(cells, label >= 0))
     if balanced is None or accuracy is None:
-        raise InvalidScoredItemsError("There is no scored item.")
+        raise InvalidScoredItemsError("there is no scored item.")
     positive = None if positive_label is None else labels.index(positive_label)
     counts = np.bincount(label, weights=cells.count, minlength=len(labels)).astype(np.int64).tolist()
     return EndpointMetrics(
@@ -105,30 +95,6 @@ def endpoint_metrics(columns: ScoredColumns, decided: Codes, positive_label: str
             name: LabelAgreement(agreement, count)
             for name, agreement, count in zip(labels, recalls, counts, strict=True)
         },
-    )
-
-
-def balanced_accuracy(
-    *, labels: Sequence[str], truth: Sequence[str], decided: Sequence[str], weights: Sequence[float]
-) -> float:
-    """Weighted balanced accuracy of `decided` against `truth`, a share: the metric alone, for one column of decisions.
-
-    Raises `NothingToScoreError` when there is no item and `InvalidScoredItemsError` for an undeclared label in `truth`.
-    """
-    items = [
-        ScoredItem("", label, decision, decision, weight)
-        for label, decision, weight in zip(truth, decided, weights, strict=True)
-    ]
-    columns = columns_of(items, labels)
-    return endpoint_metrics(columns, columns.after).balanced_accuracy
-
-
-def outcomes(columns: ScoredColumns) -> Outcomes:
-    """Count the items by outcome."""
-    before, after = columns.before == columns.label, columns.after == columns.label
-    both, first, second = (int(np.count_nonzero(which)) for which in (before & after, before, after))
-    return Outcomes(
-        gained=second - both, lost=first - both, both_right=both, both_wrong=columns.size - first - second + both
     )
 
 

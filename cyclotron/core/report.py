@@ -12,7 +12,8 @@ from typing import Any
 from cyclotron.core.definition import ClassifierDefinition
 from cyclotron.core.errors import InvalidReportError, InvalidScoredItemsError
 from cyclotron.core.intervals import Intervals, bootstrap_intervals, change_points
-from cyclotron.core.metrics import EndpointMetrics, Outcomes, endpoint_metrics, outcomes
+from cyclotron.core.metrics import EndpointMetrics, endpoint_metrics
+from cyclotron.core.outcome import Outcome, count_outcomes, outcome_of
 from cyclotron.core.report_format import SCHEMA, read_report
 from cyclotron.core.scored import ScoredItem, columns_of
 from cyclotron.core.significance import sign_test
@@ -86,7 +87,7 @@ class Findings:
     after: EndpointMetrics
     change_points: float
     intervals: Intervals
-    outcomes: Outcomes
+    outcomes: Mapping[Outcome, int]
     p_value: float
     rarest: RarestLabel
     verdict: Verdict
@@ -102,13 +103,13 @@ def findings_of(
     minimum_per_label: int,
     nothing_learned: bool,
 ) -> Findings:
-    """Compute a report's numbers, verdict and summary. Raises what `columns_of` and `check_minimum` raise."""
+    """Compute a report's numbers, verdict and summary. Raises what `columns_of` raises."""
     columns = columns_of(items, labels)
     before = endpoint_metrics(columns, columns.before, positive_label)
     after = endpoint_metrics(columns, columns.after, positive_label)
     intervals = bootstrap_intervals(columns, set_id)
-    counts = outcomes(columns)
-    p_value = sign_test(counts.gained, counts.lost)
+    outcomes = count_outcomes(columns)
+    p_value = sign_test(outcomes[Outcome.GAINED], outcomes[Outcome.LOST])
     rarest = rarest_label({label: agreement.count for label, agreement in after.per_label.items()})
     verdict = verdict_of(
         nothing_learned=nothing_learned,
@@ -127,22 +128,22 @@ def findings_of(
             scored=columns.size,
             rarest=rarest,
             minimum_per_label=minimum_per_label,
-            outcomes=counts,
+            outcomes=outcomes,
             p_value=p_value,
         )
     )
-    return Findings(before, after, change, intervals, counts, p_value, rarest, verdict, summary)
+    return Findings(before, after, change, intervals, outcomes, p_value, rarest, verdict, summary)
 
 
 def learned_nothing(version: int, refits: int) -> bool:
-    """Whether the active endpoint is version 1 with no ML model."""
+    """Whether a column is version 1 with no ML model: what `before` always is."""
     return version == 1 and refits == 0
 
 
 def build_report(inputs: ReportInputs) -> dict[str, Any]:
     """The report as plain JSON, valid under its schema, with its items in the order of their identities.
 
-    Raises `NothingToScoreError` without items, `InvalidScoredItemsError`, `InvalidMinimumError`, and
+    Raises `NothingToScoreError` without items, `InvalidScoredItemsError`, `InvalidEvaluationError`, and
     `InvalidReportError` when the facts contradict one another or the format.
     """
     check_minimum(inputs.minimum_per_label)
@@ -211,10 +212,7 @@ def headline_json(found: Findings) -> dict[str, Any]:
 def change_json(found: Findings) -> dict[str, Any]:
     """The report's `change`."""
     return {
-        "gained": found.outcomes.gained,
-        "lost": found.outcomes.lost,
-        "bothRight": found.outcomes.both_right,
-        "bothWrong": found.outcomes.both_wrong,
+        **{outcome.value: found.outcomes[outcome] for outcome in Outcome},
         "pValue": found.p_value,
         "verdict": str(found.verdict),
         "summary": found.summary,
@@ -229,21 +227,14 @@ def item_json(item: ScoredItem, labels: frozenset[str]) -> dict[str, Any]:
         "before": item.before if item.before in labels else None,
         "after": item.after if item.after in labels else None,
         "weight": float(item.weight),
-        "outcome": outcome_of(item),
+        "outcome": outcome_of(item).value,
     }
-
-
-def outcome_of(item: ScoredItem) -> str:
-    """`gained`, `lost`, `bothRight` or `bothWrong`."""
-    if item.before == item.label:
-        return "bothRight" if item.after == item.label else "lost"
-    return "gained" if item.after == item.label else "bothWrong"
 
 
 def time_text(time: datetime) -> str:
     """ISO 8601 in UTC with Z. Raises `InvalidReportError` for a time without a zone."""
     if time.tzinfo is None:
-        raise InvalidReportError("A report's times need a time zone.", path="$.createdAt", rule="date-time")
+        raise InvalidReportError("a report's times need a time zone.", path="$.createdAt", rule="date-time")
     return time.astimezone(UTC).replace(tzinfo=None).isoformat() + "Z"
 
 
@@ -260,10 +251,10 @@ def _check_facts(inputs: ReportInputs, items: Sequence[ScoredItem]) -> None:
     """Refuse facts that no evaluation can have, before anything is computed from them."""
     for position, (one, other) in enumerate(pairwise(items)):
         if one.item_id == other.item_id:
-            raise InvalidScoredItemsError("Two scored items have the same identity.", position=position)
+            raise InvalidScoredItemsError("two scored items have the same identity.", position=position)
     if not learned_nothing(inputs.before.version, inputs.before.refits):
         raise InvalidReportError(
-            "Before must be version 1 without an ML model.", path="$.before", rule="before-is-version-1"
+            "before must be version 1 without an ML model.", path="$.before", rule="before-is-version-1"
         )
 
 
@@ -271,15 +262,15 @@ def _check_label_counts(held_out: SetFacts, metrics: EndpointMetrics, scored: in
     counts = held_out.label_counts
     if held_out.size != scored + held_out.excluded_since_frozen or held_out.size != sum(counts.values()):
         raise InvalidReportError(
-            "The set's size must be its scored and its excluded items together, and the sum of its label counts.",
+            "the set's size must be its scored and its excluded items together, and the sum of its label counts.",
             path="$.heldOutSet.size",
             rule="size",
         )
     if counts.keys() - metrics.per_label.keys():
         raise InvalidReportError(
-            "The set counts a label that is not declared.", path="$.heldOutSet.labelCounts", rule="declared"
+            "the set counts a label that is not declared.", path="$.heldOutSet.labelCounts", rule="declared"
         )
     if any(agreement.count > counts.get(label, 0) for label, agreement in metrics.per_label.items()):
         raise InvalidReportError(
-            "More items of a label were scored than the set holds.", path="$.heldOutSet.labelCounts", rule="scored"
+            "more items of a label were scored than the set holds.", path="$.heldOutSet.labelCounts", rule="scored"
         )

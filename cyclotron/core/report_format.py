@@ -11,6 +11,7 @@ from jsonschema import Draft202012Validator, FormatChecker
 from jsonschema.exceptions import ValidationError
 
 from cyclotron.core.errors import InvalidReportError
+from cyclotron.core.outcome import Outcome
 from kapsoweb.foundation.canonical import UnreadableValueError, check_json
 from kapsoweb.foundation.strict_json import UnreadableJsonError, read_json
 
@@ -21,7 +22,7 @@ EXAMPLE_FILE = "cyclotron-held-out-report.v1.example.json"
 MAX_REPORT_BYTES = 256 * 2**20
 
 _ITEM_KEYS = frozenset({"itemId", "label", "before", "after", "weight", "outcome"})
-_OUTCOMES = frozenset({"gained", "lost", "bothRight", "bothWrong"})
+_OUTCOMES = frozenset(outcome.value for outcome in Outcome)
 _LONGEST_PATH = 200
 _FORMATS = FormatChecker(formats=())
 
@@ -86,7 +87,7 @@ def _raise_first(errors: Iterator[ValidationError], root: str) -> None:
     for error in errors:
         path = (root + error.json_path[1:])[:_LONGEST_PATH]
         raise InvalidReportError(
-            f"The report breaks its schema at {path}: the rule is `{error.validator}`; see {SCHEMA_FILE}.",
+            f"the report breaks its schema at {path}: the rule is `{error.validator}`; see {SCHEMA_FILE}.",
             path=path,
             rule=error.validator,
         )

@@ -2,21 +2,16 @@
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from cyclotron.core.summary import counted, p_value, percent, points
+from cyclotron.core.intervals import Interval, change_points
+from cyclotron.core.outcome import Outcome
+from cyclotron.core.wording import NONE, counted, grouped, interval_words, p_value, percent, points
 
 CSV_COLUMNS = ("itemId", "label", "before", "after", "weight", "outcome")
 # A spreadsheet takes a cell that begins so for a formula, or skips the character and then does.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
-_NONE = "–"
-_OUTCOMES = (
-    ("gained", "newly right"),
-    ("lost", "newly wrong"),
-    ("bothRight", "right before and after"),
-    ("bothWrong", "wrong before and after"),
-)
 
 
 def report_csv(report: Mapping[str, Any]) -> str:
@@ -76,14 +71,18 @@ def _per_label(report: Mapping[str, Any]) -> str:
     for label in report["classifier"]["labels"]:
         absent = {"agreement": None, "count": 0}
         first, second = before.get(label, absent), after.get(label, absent)
-        rows.append((_inline(label), str(second["count"]), *_pair(first["agreement"], second["agreement"])))
+        rows.append((_inline(label), grouped(second["count"]), *_pair(first["agreement"], second["agreement"])))
     return _table(("Agreement on label", "Items", "Before", "After", "Change in points"), rows)
 
 
 def _outcomes(report: Mapping[str, Any]) -> str:
     change = report["change"]
-    table = _table(("Outcome, unweighted", "Items"), [(name, str(change[key])) for key, name in _OUTCOMES])
-    return f"{table}\n\nExact two-sided sign test of newly right against newly wrong: {p_value(change['pValue'])}."
+    rows = [(outcome.meaning, grouped(change[outcome])) for outcome in Outcome]
+    return (
+        f"{_table(('Outcome, unweighted', 'Items'), rows)}\n\n"
+        f"Exact two-sided sign test of {Outcome.GAINED.meaning} against {Outcome.LOST.meaning}: "
+        f"{p_value(change['pValue'])}."
+    )
 
 
 def _set(report: Mapping[str, Any]) -> str:
@@ -91,12 +90,13 @@ def _set(report: Mapping[str, Any]) -> str:
     return "\n".join(
         (
             f"- Held-out set {_inline(held_out['id'])}, frozen {held_out['frozenAt']}: "
-            f"{counted(held_out['size'], 'item')}, {held_out['scored']} scored, "
-            f"{held_out['excludedSinceFrozen']} left out since, "
-            f"{held_out['labelsChangedSinceFrozen']} with a label corrected since.",
-            f"- Verdict: {report['change']['verdict']}; every label needs {report['minimumPerLabel']} scored items.",
-            f"- Cost: {counted(cost['newRequests'], 'new request')}, {cost['cachedRequests']} cached, "
-            f"{cost['tokensIn']} tokens in, {cost['tokensOut']} out.",
+            f"{counted(held_out['size'], 'item')}, {grouped(held_out['scored'])} scored, "
+            f"{grouped(held_out['excludedSinceFrozen'])} left out since, "
+            f"{grouped(held_out['labelsChangedSinceFrozen'])} with a label corrected since.",
+            f"- Verdict: {report['change']['verdict']}; "
+            f"every label needs {grouped(report['minimumPerLabel'])} scored items.",
+            f"- Cost: {counted(cost['newRequests'], 'new request')}, {grouped(cost['cachedRequests'])} cached, "
+            f"{grouped(cost['tokensIn'])} tokens in, {grouped(cost['tokensOut'])} out.",
             f"- Written {report['createdAt']} for cyclotron {_inline(report['cyclotronId'])}.",
         )
     )
@@ -108,18 +108,18 @@ def _version(endpoint: Mapping[str, Any]) -> str:
 
 
 def _pair(before: float | None, after: float | None) -> tuple[str, str, str]:
-    change = _NONE if before is None or after is None else points(100 * (after - before))
+    change = NONE if before is None or after is None else points(change_points(before, after))
     return _share(before), _share(after), change
 
 
 def _share(value: float | None) -> str:
-    return f"{_NONE} (undefined)" if value is None else percent(value)
+    return f"{NONE} (undefined)" if value is None else percent(value)
 
 
-def _with_interval(value: str, interval: Mapping[str, float] | None, text_of: Any) -> str:
+def _with_interval(value: str, interval: Mapping[str, Any] | None, write: Callable[[float], str]) -> str:
     if interval is None:
         return f"{value} (no interval: written before intervals existed)"
-    return f"{value} ({text_of(interval['low'])} to {text_of(interval['high'])})"
+    return f"{value} ({interval_words(Interval.from_json(interval), write)})"
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -3,11 +3,13 @@
 Only `improved` is worded as a claim. The paragraph follows from the report's numbers alone, so it can be checked.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from cyclotron.core.intervals import Interval
-from cyclotron.core.metrics import Outcomes
+from cyclotron.core.outcome import Outcome
 from cyclotron.core.verdict import RarestLabel, Verdict
+from cyclotron.core.wording import HYPHEN, counted, grouped, interval_words, p_value, percent, points
 
 # From here on down the interval is known to be too narrow (spec, section 5).
 FEW_ITEMS = 30
@@ -31,27 +33,46 @@ class SummaryFacts:
     scored: int
     rarest: RarestLabel
     minimum_per_label: int
-    outcomes: Outcomes
+    outcomes: Mapping[Outcome, int]
     p_value: float
     measured_coverage: float | None = None
 
 
 def change_summary(facts: SummaryFacts) -> str:
     """The report's `change.summary`."""
-    return " ".join(
-        sentence
-        for sentence in (_headline(facts), _claim(facts), _counts(facts), _basis(facts), _too_narrow(facts))
-        if sentence
+    first = headline(
+        verdict=facts.verdict,
+        before=facts.before,
+        after=facts.after,
+        change_points=facts.change_points,
+        interval=facts.interval,
     )
+    rest = (_claim(facts), _counts(facts), _basis(facts), _too_narrow(facts))
+    return " ".join(sentence for sentence in (first, *rest) if sentence)
 
 
-def _headline(facts: SummaryFacts) -> str:
-    compared = "up from" if facts.verdict is Verdict.IMPROVED else "against"
-    earlier = "" if facts.verdict is Verdict.IMPROVED else " before"
+def headline(
+    *,
+    verdict: Verdict,
+    before: float,
+    after: float,
+    change_points: float,
+    interval: Interval | None,
+    minus: str = HYPHEN,
+) -> str:
+    """The summary's first sentence: after, before (shares), and the change with its interval, in percentage points.
+
+    `interval` is None for a report from before intervals existed. `minus` is the sign that a page or a text uses.
+    """
+
+    def signed(value: float) -> str:
+        return points(value, minus)
+
+    compared, earlier = ("up from", "") if verdict is Verdict.IMPROVED else ("against", " before")
+    within = "no interval was computed" if interval is None else f"95% interval {interval_words(interval, signed)}"
     return (
-        f"Agrees with reviewers on {percent(facts.after)} of decisions, averaged over the labels, {compared} "
-        f"{percent(facts.before)}{earlier}: {points(facts.change_points)} points "
-        f"(95% interval {points(facts.interval.low)} to {points(facts.interval.high)})."
+        f"Agrees with reviewers on {percent(after)} of decisions, averaged over the labels, {compared} "
+        f"{percent(before)}{earlier}: {signed(change_points)} points ({within})."
     )
 
 
@@ -66,7 +87,7 @@ def _claim(facts: SummaryFacts) -> str:
         case Verdict.TOO_FEW_LABELS:
             return (
                 f"No claim is made: label “{facts.rarest.label}” has {counted(facts.rarest.count, 'held-out item')}, "
-                f"and {facts.minimum_per_label} are needed."
+                f"and {grouped(facts.minimum_per_label)} are needed."
             )
         case Verdict.NOTHING_LEARNED_YET:
             return (
@@ -77,14 +98,16 @@ def _claim(facts: SummaryFacts) -> str:
 
 def _counts(facts: SummaryFacts) -> str:
     return (
-        f"{counted(facts.scored, 'held-out item')}; the rarest label, “{facts.rarest.label}”, has {facts.rarest.count}."
+        f"{counted(facts.scored, 'held-out item')}; the rarest label, “{facts.rarest.label}”, "
+        f"has {grouped(facts.rarest.count)}."
     )
 
 
 def _basis(facts: SummaryFacts) -> str:
     return (
         "The verdict follows the weighted interval, not the unweighted counts: "
-        f"{counted(facts.outcomes.gained, 'item')} newly right, {facts.outcomes.lost} newly wrong "
+        f"{counted(facts.outcomes[Outcome.GAINED], 'item')} {Outcome.GAINED.meaning}, "
+        f"{grouped(facts.outcomes[Outcome.LOST])} {Outcome.LOST.meaning} "
         f"(exact sign test, {p_value(facts.p_value)})."
     )
 
@@ -103,26 +126,3 @@ def _too_narrow(facts: SummaryFacts) -> str:
     return (
         f"{sentence}: in a coverage study of such sets it held the true change in {percent(facts.measured_coverage)}."
     )
-
-
-def percent(share: float) -> str:
-    """A share in 0..1 as `81.5%`."""
-    return f"{100 * share:.1f}%"
-
-
-def points(value: float) -> str:
-    """Percentage points with their sign: `+24.7`, `-3.0`, `0.0`; a change below 0.05 keeps the digit that it has."""
-    if value == 0:
-        return "0.0"
-    text = f"{value:+.1f}"
-    return text if float(text) else f"{value:+.1g}"
-
-
-def p_value(value: float) -> str:
-    """`p = 0.031`, or `p < 0.0001`."""
-    return "p < 0.0001" if value < 0.0001 else f"p = {value:.2g}"
-
-
-def counted(number: int, noun: str) -> str:
-    """`1 item`, `181 items`."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

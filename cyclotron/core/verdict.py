@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from cyclotron.core.errors import InvalidMinimumError, InvalidScoredItemsError
+from cyclotron.core.errors import InvalidEvaluationError, InvalidScoredItemsError
 from cyclotron.core.intervals import Interval
 
 DEFAULT_MINIMUM_PER_LABEL = 10
+MAX_MINIMUM_PER_LABEL = 2**31 - 1  # what every database stores as an integer
 
 
 class Verdict(StrEnum):
@@ -29,19 +30,26 @@ class RarestLabel:
 
 
 def check_minimum(minimum_per_label: object) -> int:
-    """Return `minimum_per_label` unless it is not a whole number of items, 1 or more (a bool is none).
+    """Return `minimum_per_label` unless it is not a whole number of items that a database stores, 1 or more.
 
-    With 0, a label that nobody has seen would pass. Raises `InvalidMinimumError`.
+    A bool is none, and with 0 a label that nobody has seen would pass. Raises `InvalidEvaluationError`.
     """
-    if isinstance(minimum_per_label, bool) or not isinstance(minimum_per_label, int) or minimum_per_label < 1:
-        raise InvalidMinimumError("The minimum per label must be a whole number of held-out items, 1 or more.")
+    if (
+        not isinstance(minimum_per_label, int)
+        or isinstance(minimum_per_label, bool)
+        or not 1 <= minimum_per_label <= MAX_MINIMUM_PER_LABEL
+    ):
+        raise InvalidEvaluationError(
+            f"minimumPerLabel must be a whole number of held-out items, 1 to {MAX_MINIMUM_PER_LABEL:,}.",
+            argument="minimumPerLabel",
+        )
     return minimum_per_label
 
 
 def rarest_label(counts: Mapping[str, int]) -> RarestLabel:
     """The rarest of all declared labels among the scored items; a label without any counts 0."""
     if not counts:
-        raise InvalidScoredItemsError("There is no declared label.")
+        raise InvalidScoredItemsError("there is no declared label.")
     label = min(counts, key=counts.__getitem__)
     return RarestLabel(label, counts[label])
 
@@ -54,7 +62,7 @@ def verdict_of(*, nothing_learned: bool, rarest: RarestLabel, minimum_per_label:
     """
     if nothing_learned:
         return Verdict.NOTHING_LEARNED_YET
-    if rarest.count < check_minimum(minimum_per_label):
+    if rarest.count < minimum_per_label:
         return Verdict.TOO_FEW_LABELS
     if change.low > 0:
         return Verdict.IMPROVED

@@ -11,15 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from cyclotron.core.report import (
-    SCORING_NOTE,
-    Findings,
-    change_json,
-    findings_of,
-    headline_json,
-    learned_nothing,
-    outcome_of,
-)
+from cyclotron.core.outcome import outcome_of
+from cyclotron.core.report import SCORING_NOTE, Findings, change_json, findings_of, headline_json, learned_nothing
 from cyclotron.core.report_format import read_report
 from cyclotron.core.scored import ScoredItem
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from cyclotron.presentation.figures import Figure, grouped, percent, points_figure
+from cyclotron.core.wording import grouped
+from cyclotron.presentation.figures import Figure, percent, points_figure
 from cyclotron.presentation.sentences import VerdictWords, verdict_of
 
 

@@ -1,15 +1,13 @@
-"""Numbers as a page writes them: shares and points with one decimal, grouped counts, a null as a dash with a reason."""
+"""Numbers as a page shows them: in the words of every report, with a wide minus, and a null as a dash with a reason."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from cyclotron.core import summary
-from cyclotron.core.intervals import Interval
+from cyclotron.core import wording
+from cyclotron.core.intervals import Interval, change_points
 
-DASH = "–"
-MINUS = "−"  # the sign for negative numbers, as wide as a plus sign in tabular figures
 NO_INTERVAL = "not computed: the report was written before intervals existed"
 
 
@@ -23,29 +21,27 @@ class Figure:
 
 def interval_of(value: Mapping[str, Any] | None) -> Interval | None:
     """Read a report's `{"low", "high"}`; None for a missing interval (a report from before they existed)."""
-    return None if value is None else Interval(float(value["low"]), float(value["high"]))
+    return None if value is None else Interval.from_json(value)
 
 
 def missing(reason: str) -> Figure:
     """A dash that says why there is no number."""
-    return Figure(DASH, reason)
+    return Figure(wording.NONE, reason)
 
 
 def percent(share: float | None, reason: str = "") -> Figure:
     """A share in 0..1 as `81.5%`."""
-    return missing(reason) if share is None else Figure(summary.percent(share))
+    return missing(reason) if share is None else Figure(wording.percent(share))
 
 
 def percent_interval(interval: Interval | None) -> Figure:
     """An interval of shares in 0..1 as `74.1% to 88.0%`."""
-    if interval is None:
-        return missing(NO_INTERVAL)
-    return Figure(f"{summary.percent(interval.low)} to {summary.percent(interval.high)}")
+    return _interval(interval, wording.percent)
 
 
 def signed(points: float) -> str:
-    """Percentage points with their sign as the report's summary has them, but with a minus as wide as the plus."""
-    return summary.points(points).replace("-", MINUS)
+    """Percentage points with their sign, the minus as wide as the plus: `−3.0`."""
+    return wording.points(points, wording.MINUS)
 
 
 def points_figure(points: float | None, reason: str = "") -> Figure:
@@ -55,26 +51,18 @@ def points_figure(points: float | None, reason: str = "") -> Figure:
 
 def points_interval(interval: Interval | None) -> Figure:
     """An interval of percentage points as `+10.1 to +38.9`."""
-    if interval is None:
-        return missing(NO_INTERVAL)
-    return Figure(f"{signed(interval.low)} to {signed(interval.high)}")
+    return _interval(interval, signed)
 
 
 def share_change(before: float | None, after: float | None, reason: str = "") -> Figure:
     """The change between two shares in 0..1, in points; a dash when either is missing."""
     if before is None or after is None:
         return missing(reason)
-    return points_figure((after - before) * 100)
+    return points_figure(change_points(before, after))
 
 
-def grouped(number: int) -> str:
-    """A whole number with its thousands apart: `10,000`."""
-    return f"{number:,}"
-
-
-def counted(number: int, one: str, many: str | None = None) -> str:
-    """A count with its noun: `1 item`, `10,000 items`."""
-    return f"{grouped(number)} {one if number == 1 else many or one + 's'}"
+def _interval(interval: Interval | None, write: Callable[[float], str]) -> Figure:
+    return missing(NO_INTERVAL) if interval is None else Figure(wording.interval_words(interval, write))
 
 
 def quoted(label: str) -> str:
@@ -103,5 +91,5 @@ def elapsed(since: datetime, now: datetime) -> str:
 
 
 def sentence_case(message: str) -> str:
-    """An error's message as a sentence on a page: with a capital first."""
+    """An error's message or a name as it begins on a page: with a capital."""
     return message[:1].upper() + message[1:]

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from cyclotron.core.overview import StoredReport
+from cyclotron.core.wording import grouped
 from cyclotron.presentation.figures import (
     Figure,
-    grouped,
     interval_of,
     percent,
     percent_interval,

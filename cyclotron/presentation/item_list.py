@@ -6,17 +6,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
-from cyclotron.presentation.figures import counted, grouped, weight_text
+from cyclotron.core.outcome import Outcome
+from cyclotron.core.wording import counted, grouped
+from cyclotron.presentation.figures import weight_text
+from cyclotron.presentation.sentences import OUTCOME_WORDS
 
 PAGE_SIZE = 100
 NO_LABEL = "none of the labels"  # what the answer said instead is not kept
-OUTCOMES: Mapping[str, str] = {
-    "gained": "gained",
-    "lost": "lost",
-    "bothRight": "both right",
-    "bothWrong": "both wrong",
-}
-TONES: Mapping[str, str] = {"gained": "good", "lost": "bad", "bothRight": "plain", "bothWrong": "plain"}
 
 
 @dataclass(frozen=True)
@@ -120,8 +116,10 @@ def item_page(report: Mapping[str, Any], chosen: ItemFilter, number: int = 1) ->
 def _outcome_choices(items: Sequence[Mapping[str, Any]], chosen: ItemFilter) -> list[Choice]:
     counts = Counter(item["outcome"] for item in items)
     return [Choice("all", grouped(len(items)), not chosen.outcome, replace(chosen, outcome="").address())] + [
-        Choice(text, grouped(counts[value]), chosen.outcome == value, replace(chosen, outcome=value).address())
-        for value, text in OUTCOMES.items()
+        Choice(
+            words.name, grouped(counts[outcome]), chosen.outcome == outcome, replace(chosen, outcome=outcome).address()
+        )
+        for outcome, words in OUTCOME_WORDS.items()
     ]
 
 
@@ -143,13 +141,14 @@ def _decided_choices(chosen: ItemFilter) -> list[DecidedChoice]:
 
 
 def _row(item: Mapping[str, Any]) -> ItemRow:
+    outcome = OUTCOME_WORDS[Outcome(item["outcome"])]
     return ItemRow(
         item_id=item["itemId"],
         label=item["label"],
         before=item["before"] or NO_LABEL,
         after=item["after"] or NO_LABEL,
-        outcome=OUTCOMES[item["outcome"]],
-        tone=TONES[item["outcome"]],
+        outcome=outcome.name,
+        tone=outcome.tone,
         weight=weight_text(item["weight"]),
     )
 

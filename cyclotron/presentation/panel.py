@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from cyclotron.core.overview import InterruptedEvaluation, Overview, RunningEvaluation, Status
-from cyclotron.presentation.figures import counted, elapsed, grouped, sentence_case, short_digest
+from cyclotron.core.wording import counted, grouped
+from cyclotron.presentation.figures import elapsed, sentence_case, short_digest
 from cyclotron.presentation.report_page import Fact
 from kapsoweb.foundation.errors import KapsoError
 

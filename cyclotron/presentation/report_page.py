@@ -5,19 +5,25 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from cyclotron.core.summary import p_value
+from cyclotron.core.wording import counted, grouped, p_value
 from cyclotron.presentation.charts import Dumbbell, Plot, change_plot, dumbbell, share_row, share_ticks
 from cyclotron.presentation.figures import (
     Figure,
-    counted,
-    grouped,
     interval_of,
     percent,
     quoted,
+    sentence_case,
     share_change,
     short_digest,
 )
-from cyclotron.presentation.sentences import VerdictWords, headline_sentence, remark_of, scored_sentence, verdict_of
+from cyclotron.presentation.sentences import (
+    OUTCOME_WORDS,
+    VerdictWords,
+    headline_sentence,
+    remark_of,
+    scored_sentence,
+    verdict_of,
+)
 
 
 @dataclass(frozen=True)
@@ -179,10 +185,8 @@ def _labels(report: Mapping[str, Any]) -> list[LabelRow]:
 
 def _outcomes(change: Mapping[str, Any]) -> list[OutcomeRow]:
     return [
-        OutcomeRow("gained", "Gained", grouped(change["gained"]), "good", "newly right"),
-        OutcomeRow("lost", "Lost", grouped(change["lost"]), "bad", "newly wrong"),
-        OutcomeRow("bothRight", "Both right", grouped(change["bothRight"]), "plain", "right before and after"),
-        OutcomeRow("bothWrong", "Both wrong", grouped(change["bothWrong"]), "plain", "wrong before and after"),
+        OutcomeRow(outcome.value, sentence_case(words.name), grouped(change[outcome]), words.tone, outcome.meaning)
+        for outcome, words in OUTCOME_WORDS.items()
     ]
 
 

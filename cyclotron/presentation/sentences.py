@@ -5,8 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from cyclotron.core.outcome import Outcome
+from cyclotron.core.summary import headline
 from cyclotron.core.verdict import Verdict, rarest_label
-from cyclotron.presentation.figures import MINUS, counted, interval_of, percent, points_figure, points_interval, quoted
+from cyclotron.core.wording import HYPHEN, MINUS, counted, grouped
+from cyclotron.presentation.figures import interval_of, quoted
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,22 @@ _WORDS = {
 }
 
 
+@dataclass(frozen=True)
+class OutcomeWords:
+    """An outcome as a page shows it: a name, and its tone (good, bad, plain). What it means is the outcome's own."""
+
+    name: str
+    tone: str
+
+
+OUTCOME_WORDS = {
+    Outcome.GAINED: OutcomeWords("gained", "good"),
+    Outcome.LOST: OutcomeWords("lost", "bad"),
+    Outcome.BOTH_RIGHT: OutcomeWords("both right", "plain"),
+    Outcome.BOTH_WRONG: OutcomeWords("both wrong", "plain"),
+}
+
+
 def verdict_of(report: Mapping[str, Any]) -> VerdictWords:
     """The verdict of a report in words; colour never speaks alone."""
     verdict = Verdict(report["change"]["verdict"])
@@ -50,22 +69,20 @@ def _too_few(report: Mapping[str, Any]) -> str:
     rarest = rarest_label({label: counts[label] for label in report["classifier"]["labels"]})
     return (
         f"Too few labels for a claim: {quoted(rarest.label)} has {counted(rarest.count, 'held-out item')}, "
-        f"and at least {report['minimumPerLabel']} are needed."
+        f"and at least {grouped(report['minimumPerLabel'])} are needed."
     )
 
 
-def headline_sentence(report: Mapping[str, Any]) -> str:
+def headline_sentence(report: Mapping[str, Any], minus: str = MINUS) -> str:
     """The report in one breath: after, before, and the change with its interval."""
-    headline = report["headline"]
-    before, after = headline["before"], headline["after"]
-    change = points_figure(headline["changePoints"]).text
-    interval = interval_of(headline.get("changeInterval"))
-    within = f" (95% interval {points_interval(interval).text})" if interval else " (no interval was computed)"
-    improved = report["change"]["verdict"] == Verdict.IMPROVED
-    compared = f"up from {percent(before).text}" if improved else f"against {percent(before).text} before"
-    return (
-        f"Agrees with reviewers on {percent(after).text} of decisions, averaged over the labels, {compared}: "
-        f"{change}{within}."
+    numbers = report["headline"]
+    return headline(
+        verdict=Verdict(report["change"]["verdict"]),
+        before=numbers["before"],
+        after=numbers["after"],
+        change_points=numbers["changePoints"],
+        interval=interval_of(numbers.get("changeInterval")),
+        minus=minus,
     )
 
 
@@ -75,7 +92,7 @@ def remark_of(report: Mapping[str, Any]) -> str:
     It holds what the headline cannot: what the verdict follows, and where the interval is known to be too narrow.
     """
     summary: str = report["change"]["summary"]
-    return summary.removeprefix(headline_sentence(report).replace(MINUS, "-")).strip()
+    return summary.removeprefix(headline_sentence(report, HYPHEN)).strip()
 
 
 def scored_sentence(report: Mapping[str, Any]) -> str:

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from cyclotron.core.intervals import bootstrap_intervals, resample
-from cyclotron.core.metrics import endpoint_metrics, outcomes
+from cyclotron.core.metrics import endpoint_metrics
+from cyclotron.core.outcome import Outcome, count_outcomes
 from cyclotron.core.scored import ScoredItem, columns_of
 from cyclotron.core.significance import sign_test
 
@@ -108,8 +109,8 @@ def test_the_digits_are_those_that_were_pinned(golden: Golden) -> None:
     assert (found.before.low, first, found.before.high) == golden.before
     assert (found.after.low, second, found.after.high) == golden.after
     assert (found.change.low, found.change.high) == golden.change
-    counts = outcomes(columns)
-    assert sign_test(counts.gained, counts.lost) == golden.p_value
+    counts = count_outcomes(columns)
+    assert sign_test(counts[Outcome.GAINED], counts[Outcome.LOST]) == golden.p_value
 
 
 @pytest.mark.parametrize("golden", GOLDEN, ids=lambda golden: golden.set_id)

@@ -10,11 +10,13 @@ from hypothesis import strategies as st
 from cyclotron.core.intervals import Interval
 from cyclotron.core.overview import StoredReport
 from cyclotron.core.report import EndpointFacts, build_report
+from cyclotron.core.report_text import report_markdown
 from cyclotron.core.scored import ScoredItem
 from cyclotron.core.verdict import Verdict
+from cyclotron.core.wording import MINUS
 from cyclotron.presentation.charts import change_plot, position
 from cyclotron.presentation.confusion import confusion_of
-from cyclotron.presentation.figures import MINUS, counted, elapsed, signed
+from cyclotron.presentation.figures import elapsed, signed
 from cyclotron.presentation.history import history_of
 from cyclotron.presentation.item_list import PAGE_SIZE, ItemFilter, item_page
 from cyclotron.presentation.report_page import report_view
@@ -154,10 +156,16 @@ def test_a_position_outside_the_axis_stays_in_the_plot() -> None:
     assert position(2, 0, 1) == "100.00%"
 
 
-def test_signs_and_counts_are_written_alike_everywhere() -> None:
+def test_a_minus_is_as_wide_as_a_plus() -> None:
     assert [signed(value) for value in (24.68, -3.0, 0.0)] == ["+24.7", "−3.0", "0.0"]
-    assert counted(1, "item") == "1 item"
-    assert counted(10_000, "item") == "10,000 items"
+
+
+def test_a_page_a_summary_and_a_table_write_a_number_alike() -> None:
+    report = build_report(report_inputs(random_items(1_234)))
+    view = report_view(report)
+    assert view.scored == "1,234 held-out items."
+    assert "1,234 held-out items;" in view.remark
+    assert "| Weighted, 1,234 items |" in report_markdown(report)
 
 
 def test_time_gone_by_is_never_negative() -> None:
@@ -170,8 +178,12 @@ def test_time_gone_by_is_never_negative() -> None:
 
 def test_outcomes_are_the_reports_counts() -> None:
     report = example_report()
-    shown = {row.value: row.count for row in report_view(report).outcomes}
-    assert shown == {name: str(report["change"][name]) for name in ("gained", "lost", "bothRight", "bothWrong")}
+    rows = report_view(report).outcomes
+    assert [(row.value, row.count) for row in rows] == [
+        (name, str(report["change"][name])) for name in ("gained", "lost", "bothRight", "bothWrong")
+    ]
+    assert [row.name for row in rows] == ["Gained", "Lost", "Both right", "Both wrong"]
+    assert [row.tone for row in rows] == ["good", "bad", "plain", "plain"]
 
 
 def test_what_was_left_out_since_freezing_is_said_in_words() -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cyclotron.core.errors import InvalidMinimumError, InvalidScoredItemsError
+from cyclotron.core.errors import InvalidEvaluationError, InvalidScoredItemsError
 from cyclotron.core.intervals import Interval
 from cyclotron.core.verdict import RarestLabel, Verdict, check_minimum, rarest_label, verdict_of
 
@@ -54,12 +54,13 @@ def test_a_declared_label_that_no_item_has_is_the_rarest() -> None:
         rarest_label({})
 
 
-@pytest.mark.parametrize("minimum", [0, -1, 10.0, True, "10", None])
+@pytest.mark.parametrize("minimum", [0, -1, 10.0, True, "10", None, 2**31])
 def test_a_minimum_that_is_no_whole_number_from_one_is_refused(minimum: object) -> None:
-    with pytest.raises(InvalidMinimumError) as caught:
+    with pytest.raises(InvalidEvaluationError) as caught:
         check_minimum(minimum)
-    assert caught.value.id == "invalid-minimum-per-label"
+    assert caught.value.detail == {"argument": "minimumPerLabel"}
 
 
 def test_a_minimum_from_one_is_taken() -> None:
     assert check_minimum(1) == 1
+    assert check_minimum(2**31 - 1) == 2**31 - 1
