@@ -56,22 +56,22 @@ class ScoredColumns:
         size = len(self.label)
         if size == 0:
             raise NothingToScoreError(
-                "The held-out set has no item left to score; freeze a new set once more audit items are reviewed."
+                "the held-out set has no item left to score; freeze a new set once more audit items are reviewed."
             )
         if len(set(self.labels)) != len(self.labels):
-            raise InvalidScoredItemsError("The declared labels must differ from one another.")
+            raise InvalidScoredItemsError("the declared labels must differ from one another.")
         for name, lowest in (("label", 0), ("before", UNDECLARED), ("after", UNDECLARED)):
             codes: Codes = getattr(self, name)
             if codes.shape != (size,) or codes.dtype.kind != "i":
-                raise InvalidScoredItemsError(f"The column {name} must hold {size} whole numbers.", column=name)
+                raise InvalidScoredItemsError(f"the column {name} must hold {size} whole numbers.", column=name)
             if codes.min() < lowest or codes.max() >= len(self.labels):
-                raise InvalidScoredItemsError(f"The column {name} holds a code that names no label.", column=name)
+                raise InvalidScoredItemsError(f"the column {name} holds a code that names no label.", column=name)
         if self.weight.shape != (size,) or self.weight.dtype != np.float64:
-            raise InvalidScoredItemsError(f"The column weight must hold {size} numbers.", column="weight")
+            raise InvalidScoredItemsError(f"the column weight must hold {size} numbers.", column="weight")
         # Written so that NaN, for which every comparison is false, is refused as well.
         if not (self.weight.min() >= MIN_WEIGHT and self.weight.max() <= MAX_WEIGHT):
             raise InvalidScoredItemsError(
-                "Every weight must be a finite number from 1 to 2**64: one over a propensity in (0, 1].",
+                "every weight must be a finite number from 1 to 2**64: one over a propensity in (0, 1].",
                 column="weight",
             )
 
@@ -94,11 +94,11 @@ def columns_of(items: Sequence[ScoredItem], labels: Sequence[str]) -> ScoredColu
     except KeyError:
         position = next(index for index, item in enumerate(items) if item.label not in code)
         raise InvalidScoredItemsError(
-            f"The frozen label of scored item {position} (counted from 0) is not a declared label.", position=position
+            f"the frozen label of scored item {position} (counted from 0) is not a declared label.", position=position
         ) from None
     for position, item in enumerate(items):
         if isinstance(item.weight, bool) or not isinstance(item.weight, int | float):
-            raise InvalidScoredItemsError(f"The weight of scored item {position} is not a number.", position=position)
+            raise InvalidScoredItemsError(f"the weight of scored item {position} is not a number.", position=position)
     return ScoredColumns(
         labels=tuple(labels),
         label=label,

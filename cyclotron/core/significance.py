@@ -18,7 +18,7 @@ def sign_test(gained: int, lost: int) -> float:
     """
     for count in (gained, lost):
         if isinstance(count, bool) or not isinstance(count, int) or count < 0:
-            raise InvalidScoredItemsError("The sign test takes two whole numbers of items, each 0 or more.")
+            raise InvalidScoredItemsError("the sign test takes two whole numbers of items, each 0 or more.")
     pairs, rarer = gained + lost, min(gained, lost)
     if gained == lost:
         return 1.0  # the two tails overlap in the middle term
