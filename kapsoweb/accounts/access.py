@@ -1,27 +1,17 @@
 """The only way to a record on behalf of somebody. A missing record and another account's are one and the same error."""
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
-from django.db import IntegrityError, transaction
 
+from kapsoweb.accounts import actions, queries
 from kapsoweb.accounts.errors import RecordNotFound
 from kapsoweb.accounts.models import Account, Holding
 from kapsoweb.foundation import clock
 from kapsoweb.foundation.canonical import is_storable
-from kapsoweb.foundation.identifiers import new_id
-
-LOCAL_SLUG = "local"
 
 
 def local_account() -> Account:
-    """The account of the lab on one machine, made on the first call; safe when several callers are first."""
-    account = Account.objects.filter(slug=LOCAL_SLUG).first()
-    if account is not None:
-        return account
-    try:
-        with transaction.atomic():
-            return Account.objects.create(id=new_id("acc"), name="Local lab", slug=LOCAL_SLUG, created_at=clock.now())
-    except IntegrityError:
-        return Account.objects.get(slug=LOCAL_SLUG)  # another caller made it in between
+    """The account of the lab on one machine; the first call has it made."""
+    return queries.local_account() or actions.make_local_account(clock.now())
 
 
 def account_of(user: AbstractBaseUser | AnonymousUser) -> Account:

@@ -1,4 +1,4 @@
-"""Writes of the accounts room: holding a record, and signing the owner of a local lab in by a one-time link."""
+"""Writes of the accounts room: a local lab's account, holding a record, and signing the owner in by one-time link."""
 
 import hashlib
 import re
@@ -9,12 +9,22 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
 from kapsoweb.accounts.errors import InvalidNameError, NameTakenError, RecordHeldError, SignInLinkError
-from kapsoweb.accounts.models import NAME_PATTERN, Account, Holding, SignInLink
+from kapsoweb.accounts.models import LOCAL_SLUG, NAME_PATTERN, Account, Holding, SignInLink
+from kapsoweb.foundation.identifiers import new_id
 
 OWNER = "owner"
 LINK_LIFETIME = timedelta(hours=12)
 _TOKEN_BYTES = 32
 _TOKEN_MOST = 200  # characters; a longer text is no token, and is not worth hashing
+
+
+def make_local_account(now: datetime) -> Account:
+    """Make the account of the lab on one machine; the one there is when several callers are first."""
+    try:
+        with transaction.atomic():
+            return Account.objects.create(id=new_id("acc"), name="Local lab", slug=LOCAL_SLUG, created_at=now)
+    except IntegrityError:
+        return Account.objects.get(slug=LOCAL_SLUG)  # another caller made it in between
 
 
 def check_name(name: str) -> str:

@@ -4,6 +4,7 @@ from django.core.validators import RegexValidator
 from django.db import models
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z"
+LOCAL_SLUG = "local"  # of the one account that a lab on one machine has
 
 
 class Account(models.Model):

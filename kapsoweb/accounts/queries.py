@@ -1,6 +1,11 @@
-"""Reads of what an account holds."""
+"""Reads of accounts and of what they hold."""
 
-from kapsoweb.accounts.models import Account, Holding
+from kapsoweb.accounts.models import LOCAL_SLUG, Account, Holding
+
+
+def local_account() -> Account | None:
+    """The account of the lab on one machine; None as long as nobody has needed it."""
+    return Account.objects.filter(slug=LOCAL_SLUG).first()
 
 
 def records_of(account: Account, room: str) -> list[Holding]:

@@ -1,16 +1,16 @@
 """A record is reached through an account, or not at all."""
 
-import threading
 from datetime import datetime
 
 import pytest
 from django.contrib.auth.models import AnonymousUser, User
-from django.db import IntegrityError, connections, transaction
+from django.db import IntegrityError, transaction
 
 from kapsoweb.accounts import access, actions, queries
 from kapsoweb.accounts.errors import InvalidNameError, NameTakenError, RecordHeldError, RecordNotFound
 from kapsoweb.accounts.models import Account, Holding
 from kapsoweb.foundation.errors import Kind
+from tests.support.races import in_threads
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db]
 
@@ -116,20 +116,7 @@ def test_a_signed_in_user_acts_for_the_local_account_and_a_visitor_for_none() ->
 
 @pytest.mark.django_db(transaction=True)
 def test_callers_that_are_first_together_get_one_local_account_and_one_owner() -> None:
-    barrier = threading.Barrier(4)
     seen: list[tuple[str, int]] = []
-
-    def first() -> None:
-        try:
-            barrier.wait(30)
-            seen.append((access.local_account().pk, actions.owner().pk))
-        finally:
-            connections.close_all()
-
-    threads = [threading.Thread(target=first) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
+    assert in_threads(4, lambda number: seen.append((access.local_account().pk, actions.owner().pk))) == []
     assert len(seen) == 4
     assert len(set(seen)) == 1

@@ -1,15 +1,14 @@
 """A sign-in link works once."""
 
 import hashlib
-import threading
 from datetime import datetime, timedelta
 
 import pytest
-from django.db import connections
 
 from kapsoweb.accounts import actions
 from kapsoweb.accounts.errors import SignInLinkError
 from kapsoweb.accounts.models import SignInLink
+from tests.support.races import in_threads
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db]
 
@@ -60,21 +59,7 @@ def test_the_database_holds_the_digest_of_a_token_and_not_the_token(moment: date
 def test_of_callers_at_the_same_moment_one_is_signed_in(moment: datetime) -> None:
     token = actions.create_sign_in_link(moment)
     actions.owner()
-    barrier = threading.Barrier(4)
     said: list[str] = []
-
-    def use() -> None:
-        try:
-            barrier.wait(30)
-            said.append(actions.use_sign_in_link(token, moment).username)
-        except SignInLinkError as refused:
-            said.append(refused.id)
-        finally:
-            connections.close_all()
-
-    threads = [threading.Thread(target=use) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    assert sorted(said) == ["owner", *["sign-in-link-refused"] * 3]
+    refused = in_threads(4, lambda number: said.append(actions.use_sign_in_link(token, moment).username))
+    assert said == ["owner"]
+    assert [type(error) for error in refused] == [SignInLinkError] * 3
