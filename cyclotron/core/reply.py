@@ -1,19 +1,21 @@
 """Reading a language model's reply: an answer, or `UnreadableReplyError` with the short reason why it is none.
 
-Tolerant only where it is honest: probabilities are divided by their sum (so percentages will do), and a label that is
-not declared is kept, to be scored as wrong. Anything missing, surplus, negative, not finite or not a number is refused.
+The strict reader of JSON reads both the body and the text in it. What they say is taken tolerantly only where that is
+honest: probabilities are divided by their sum (so percentages will do), and a label that is not declared is kept, to be
+scored as wrong. Anything missing, surplus, negative or not a number is refused.
 """
 
-import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 from cyclotron.core.configuration import Answer, Endpoint
 from cyclotron.core.definition import MAX_LABEL
-from kapsoweb.foundation.canonical import UnreadableValueError, check_text
+from kapsoweb.foundation.strict_json import UnreadableJsonError, read_json
 
 _MOST_TOKENS = 2**31 - 1  # what every database stores as an integer
+# The rules of the strict reader that say more than that a reply is not the JSON that was asked for.
+_REASONS = {"duplicate-key": "repeated-key", "not-finite": "not-finite", "nul": "not-text", "surrogate": "not-text"}
 
 
 class UnreadableReplyError(ValueError):
@@ -47,15 +49,12 @@ def read_chat_completion(body: bytes, endpoint: Endpoint) -> Answer:
 
 def read_answer(content: str, endpoint: Endpoint, *, tokens_in: int = 0, tokens_out: int = 0) -> Answer:
     """The answer in a reply's text, which must be one JSON object as `answer_schema` asks for."""
-    reply = _object(_parsed(content), "content")
+    # Half of a surrogate pair must reach the reader, which refuses it, and not fail on the way there.
+    reply = _object(_parsed(content.encode("utf-8", "surrogatepass")), "content")
     label = reply.get("label")
     # A longer label could be the item's own text, and labels stand in reports.
     if not isinstance(label, str) or not label.strip() or len(label) > MAX_LABEL:
         raise UnreadableReplyError("no-label")
-    try:
-        check_text(label)
-    except UnreadableValueError:
-        raise UnreadableReplyError("no-label") from None
     weights = _numbers(reply.get("probabilities"), endpoint.definition.labels, "probabilities")
     total = _total(weights.values())
     asked = [question.id for question in endpoint.configuration.questions]
@@ -66,25 +65,11 @@ def read_answer(content: str, endpoint: Endpoint, *, tokens_in: int = 0, tokens_
     return Answer(label, probabilities, answers, tokens_in, tokens_out)
 
 
-def _parsed(text: str | bytes) -> Any:
-    """A JSON value without NaN, infinities and repeated keys."""
+def _parsed(data: bytes) -> Any:
     try:
-        return json.loads(text, parse_constant=_refused_constant, object_pairs_hook=_without_repeats)
-    except UnreadableReplyError:
-        raise
-    except (ValueError, RecursionError):
-        raise UnreadableReplyError("not-json") from None
-
-
-def _refused_constant(_: str) -> NoReturn:
-    raise UnreadableReplyError("not-finite")
-
-
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise UnreadableReplyError("repeated-key")
-    return found
+        return read_json(data, where="the reply")
+    except UnreadableJsonError as error:
+        raise UnreadableReplyError(_REASONS.get(error.detail["rule"], "not-json")) from None
 
 
 def _object(value: Any, what: str) -> dict[str, Any]:
@@ -94,7 +79,7 @@ def _object(value: Any, what: str) -> dict[str, Any]:
 
 
 def _numbers(value: Any, names: Sequence[str], what: str) -> dict[str, float]:
-    """One finite number that is not negative for each name, in the names' order, and none besides."""
+    """One number that is not negative for each name, in the names' order, and none besides."""
     if not isinstance(value, dict) or value.keys() != set(names):
         raise UnreadableReplyError(f"{what}-names")
     numbers: dict[str, float] = {}
@@ -102,12 +87,9 @@ def _numbers(value: Any, names: Sequence[str], what: str) -> dict[str, float]:
         number = value[name]
         if isinstance(number, bool) or not isinstance(number, int | float):
             raise UnreadableReplyError(f"{what}-type")
-        try:
-            numbers[name] = float(number)
-        except OverflowError:
-            raise UnreadableReplyError(f"{what}-range") from None
-        if not 0 <= numbers[name] < math.inf:
+        if number < 0:
             raise UnreadableReplyError(f"{what}-range")
+        numbers[name] = float(number)
     return numbers
 
 

@@ -1,8 +1,8 @@
 """Canonical JSON and digests: the same value always has the same bytes, so that identity can be a digest.
 
 Canonical form: UTF-8, keys sorted by code point, no white space, no escapes beyond JSON's own. Refused: NaN and
-infinities, whole numbers of more than 1,000 digits, non-text keys, NUL and lone surrogates (PostgreSQL cannot store
-either), nesting beyond `MAX_DEPTH`, and any type that JSON lacks.
+infinities, whole numbers of more than `MAX_DIGITS` digits, non-text keys, NUL and lone surrogates (PostgreSQL cannot
+store either), nesting beyond `MAX_DEPTH`, and any type that JSON lacks. The strict reader of JSON has the same limits.
 """
 
 import hashlib
@@ -13,7 +13,8 @@ from typing import Any
 from kapsoweb.foundation.errors import KapsoError
 
 MAX_DEPTH = 64
-MAX_INTEGER_BITS = 3_322  # 1,000 digits: far below where Python refuses to write a whole number out
+MAX_DIGITS = 300  # every such whole number is a finite float too
+_TOO_LONG = 10**MAX_DIGITS
 
 
 class UnreadableValueError(KapsoError):
@@ -44,9 +45,11 @@ def check_json(value: Any, where: str = "value", depth: int = 0) -> Any:
     """Return `value` unless some part of it is not plain, finite, storable JSON."""
     if depth > MAX_DEPTH:
         raise UnreadableValueError(f"{where} is nested deeper than {MAX_DEPTH} levels.", where=where)
-    if value is None or isinstance(value, bool | int):
-        if value is not None and value.bit_length() > MAX_INTEGER_BITS:
-            raise UnreadableValueError(f"{where} holds a whole number of more than 1,000 digits.", where=where)
+    if value is None:
+        return value
+    if isinstance(value, bool | int):
+        if not -_TOO_LONG < value < _TOO_LONG:
+            raise UnreadableValueError(f"{where} holds a whole number of more than {MAX_DIGITS} digits.", where=where)
         return value
     if isinstance(value, str):
         return check_text(value, where)

@@ -11,11 +11,10 @@ import math
 import re
 from typing import Any, NoReturn
 
-from kapsoweb.foundation.canonical import MAX_DEPTH
+from kapsoweb.foundation.canonical import MAX_DEPTH, MAX_DIGITS
 from kapsoweb.foundation.errors import KapsoError
 
 DEFAULT_MAX_BYTES = 16 * 2**20
-MAX_DIGITS = 300
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}:,]|[^\s\[\]{}:,"]+')
 _SUSPECT_ESCAPE = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
@@ -92,9 +91,13 @@ def _finite(number: str) -> float:
 
 
 def _short(number: str) -> int:
-    if len(number) > MAX_DIGITS:
+    if _too_long(number):
         raise _RuleBroken
     return int(number)
+
+
+def _too_long(number: str) -> bool:
+    return len(number.removeprefix("-")) > MAX_DIGITS
 
 
 def _deeper_than(limit: int, value: Any) -> bool:
@@ -146,7 +149,7 @@ def _rule_broken_by_literal(literal: str) -> str | None:
     if literal in ("true", "false", "null"):
         return None
     if re.fullmatch(r"-?[0-9]+", literal):
-        return "long-number" if len(literal) > MAX_DIGITS else None
+        return "long-number" if _too_long(literal) else None
     return None if math.isfinite(float(literal)) else "not-finite"
 
 

@@ -63,7 +63,7 @@ def test_answers_are_not_asked_for_without_questions() -> None:
     assert read_answer(content, BARE).answers == {}
 
 
-@pytest.mark.parametrize("label", [None, 1, "", "  ", ["include"], "x" * 65, "a\x00b", "\ud800"])
+@pytest.mark.parametrize("label", [None, 1, "", "  ", ["include"], "x" * 65])
 def test_what_is_no_label_is_refused(label: Any) -> None:
     assert reason(changed(label=label)) == "no-label"
 
@@ -79,7 +79,7 @@ def test_what_is_no_label_is_refused(label: Any) -> None:
         ({"include": "0.5", "exclude": 0, "unsure": 0}, "probabilities-type"),
         ({"include": None, "exclude": 0, "unsure": 1}, "probabilities-type"),
         ({"include": -0.1, "exclude": 0.6, "unsure": 0.5}, "probabilities-range"),
-        ({"include": 10**400, "exclude": 0, "unsure": 0}, "probabilities-range"),
+        ({"include": -(10**299), "exclude": 0, "unsure": 1}, "probabilities-range"),
         ({"include": 0, "exclude": 0, "unsure": 0}, "probabilities-sum"),
         ({"include": 1.7e308, "exclude": 1.7e308, "unsure": 0}, "probabilities-sum"),
     ],
@@ -111,11 +111,16 @@ def test_answers_outside_0_to_1_or_to_other_questions_are_refused(answers: Any, 
         ("```json\n{}\n```", "not-json"),
         ("[" * 100_000, "not-json"),
         ("9" * 5_000, "not-json"),
+        (changed(probabilities={"include": 10**400, "exclude": 0, "unsure": 0}), "not-json"),
+        ("\ufeff{}", "not-json"),
+        ('{"label": "\ud800"}', "not-json"),
         ("[]", "no-content"),
         ('{"label": NaN}', "not-finite"),
         ('{"label": -Infinity}', "not-finite"),
         ('{"label": "include", "label": "exclude"}', "repeated-key"),
-        (changed().replace("0.5", "1e999"), "probabilities-range"),
+        (changed().replace("0.5", "1e999"), "not-finite"),
+        (changed(label="a\x00b"), "not-text"),
+        (changed(label="\ud800"), "not-text"),
     ],
 )
 def test_content_that_is_no_plain_json_object_is_refused(content: str, expected: str) -> None:
@@ -152,6 +157,8 @@ def test_tokens_are_read_from_the_usage_and_are_0_where_it_counts_none(usage: An
     ("body", "expected"),
     [
         (b"\xff\xfe\xfd", "not-json"),
+        (completion().decode().encode("utf-16"), "not-json"),
+        (completion(id="a\x00b"), "not-text"),
         (b"[]", "no-body"),
         (b"{}", "no-choices"),
         (completion(choices=[]), "no-choices"),

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from kapsoweb.foundation.canonical import (
     MAX_DEPTH,
+    MAX_DIGITS,
     UnreadableValueError,
     canonical_json,
     check_text,
@@ -58,6 +59,8 @@ def test_a_digest_is_the_sha_256_of_the_canonical_bytes() -> None:
         {1, 2},
         object(),
         [[["\x00"]]],
+        10**MAX_DIGITS,
+        -(10**MAX_DIGITS),
     ],
 )
 def test_what_json_or_a_database_lacks_is_refused(value: Any) -> None:

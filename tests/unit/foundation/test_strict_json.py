@@ -1,12 +1,14 @@
 """The strict reader of JSON."""
 
 import json
+import math
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kapsoweb.foundation.strict_json import MAX_DIGITS, UnreadableJsonError, read_json
+from kapsoweb.foundation.canonical import MAX_DIGITS, check_json
+from kapsoweb.foundation.strict_json import UnreadableJsonError, read_json
 
 REFUSED = [
     (b'{"a": 1,\n "a": 2}', "duplicate-key", 2),
@@ -87,6 +89,16 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXT, inner, max_size=4),
     max_leaves=12,
 )
+
+
+@pytest.mark.parametrize("sign", ["", "-"])
+def test_the_longest_whole_number_is_read_can_be_stored_and_is_a_finite_float(sign: str) -> None:
+    text = sign + "9" * MAX_DIGITS
+    value = read_json(text.encode(), where="x")
+    assert check_json(value) == int(text)
+    assert math.isfinite(float(value))
+    with pytest.raises(UnreadableJsonError):
+        read_json(text.encode() + b"9", where="x")
 
 
 @given(JSON, st.booleans())
