@@ -16,7 +16,7 @@ from cyclotron.core.scored import Floats
 
 Ints = npt.NDArray[np.int64]
 
-# Items looked at together: columns of this length stay in a processor's cache.
+# Items looked at together: arrays of this length stay in a processor's cache.
 _BLOCK = 1 << 15
 # Above this number of distinct weights a look-up table no longer beats a binary search.
 _MOST_LOOKED_UP = 256
@@ -27,7 +27,7 @@ _MULTIPLIERS = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6
 
 @dataclass(frozen=True)
 class Cells:
-    """Cells that hold at least one item, by key and then weight: three columns of one length."""
+    """Cells that hold at least one item, by key and then weight: three arrays of one length."""
 
     key: Ints
     weight: Floats

@@ -1,4 +1,4 @@
-"""What an endpoint (a version of a classifier) puts into its requests, and what a model answers.
+"""What an endpoint puts into its requests, and what a model answers.
 
 A request is the complete question put to a decision model. Its fingerprint is SHA-256 over the digests of its parts, so
 the bound of a large set never serialises a prompt. Source: spec held-out, section 4.
@@ -77,7 +77,7 @@ class Configuration:
 
 @dataclass(frozen=True)
 class Endpoint:
-    """A classifier with one version's configuration: all of a request but the item, the model and the clock."""
+    """A classifier's definition with one version's configuration: a request without its item, model and clock."""
 
     definition: ClassifierDefinition
     configuration: Configuration

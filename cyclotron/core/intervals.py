@@ -54,7 +54,7 @@ class Intervals:
 
 @dataclass(frozen=True)
 class Resamples:
-    """Balanced accuracy of both endpoints on each resample, and after minus before: shares, columns of one length."""
+    """Balanced accuracy of both columns on each resample, and after minus before: shares, arrays of one length."""
 
     before: Floats
     after: Floats

@@ -35,7 +35,7 @@ SCORING_NOTE = (
 
 @dataclass(frozen=True)
 class EndpointFacts:
-    """What was evaluated: the version's number (from 1), its ML model's refit number (0 without one), its digest."""
+    """A column that was evaluated: its version's number (from 1), its ML model's refit (0 without one), its digest."""
 
     version: int
     refits: int

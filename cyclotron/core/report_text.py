@@ -102,9 +102,9 @@ def _set(report: Mapping[str, Any]) -> str:
     )
 
 
-def _version(endpoint: Mapping[str, Any]) -> str:
-    refits = f", refit {endpoint['refits']}" if endpoint["refits"] else ", no ML model"
-    return f"Version {endpoint['version']}{refits}"
+def _version(column: Mapping[str, Any]) -> str:
+    refits = f", refit {column['refits']}" if column["refits"] else ", no ML model"
+    return f"Version {column['version']}{refits}"
 
 
 def _pair(before: float | None, after: float | None) -> tuple[str, str, str]:

@@ -1,4 +1,4 @@
-"""Scored items: the frozen label, both endpoints' decisions and the weight. All of a report's numbers follow from them.
+"""Scored items: the frozen label, both columns' decisions and the weight. All of a report's numbers follow from them.
 
 Source: spec held-out, section 5.
 """
@@ -39,7 +39,7 @@ class ScoredItem:
 
 @dataclass(frozen=True)
 class ScoredColumns:
-    """Scored items as columns of one length n: what metrics and intervals read, whatever the order of the items.
+    """Scored items as arrays of one length n: what metrics and intervals read, whatever the order of the items.
 
     `labels` are the declared labels in their declared order. `label`, `before` and `after` are integer codes: positions
     in `labels`, or `UNDECLARED` (-1) in `before` and `after` for a decision that is not a declared label. `weight` is

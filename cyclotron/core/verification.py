@@ -143,7 +143,7 @@ def _fact_checks(report: Mapping[str, Any]) -> Iterator[Check]:
     yield _equal("before.refits", 0, before["refits"])
     if after["fingerprint"] == before["fingerprint"] or learned_nothing(after["version"], after["refits"]):
         differing = sum(item["before"] != item["after"] for item in report["items"])
-        yield _equal("items.differingUnderOneEndpoint", 0, differing)
+        yield _equal("items.differingUnderOneFingerprint", 0, differing)
     most, requests = 2 * len(report["items"]), report["cost"]["newRequests"]
     yield Check("cost.newRequests", requests <= most, most, requests)
 

@@ -28,7 +28,7 @@ from cyclotron.presentation.sentences import (
 
 @dataclass(frozen=True)
 class MetricRow:
-    """One metric of both endpoints, all shares in 0..1 written as percentages."""
+    """One metric of both columns, all shares in 0..1 written as percentages."""
 
     name: str
     before: Figure
@@ -81,7 +81,7 @@ class ReportView:
     verdict: VerdictWords
     definition: str
     remark: str
-    endpoints: Plot
+    before_after: Plot
     change: Plot
     labels: Sequence[LabelRow]
     outcomes: Sequence[OutcomeRow]
@@ -110,7 +110,7 @@ def report_view(report: Mapping[str, Any]) -> ReportView:
         verdict=verdict_of(report),
         definition=headline["definition"],
         remark=remark_of(report),
-        endpoints=_endpoints(report),
+        before_after=_before_after(report),
         change=change_plot(headline["changePoints"], interval_of(headline.get("changeInterval"))),
         labels=_labels(report),
         outcomes=_outcomes(report["change"]),
@@ -134,27 +134,27 @@ def report_view(report: Mapping[str, Any]) -> ReportView:
     )
 
 
-def endpoint_note(endpoint: Mapping[str, Any]) -> str:
-    """Which version an endpoint is: `version 4, refit 12`."""
-    refits = endpoint["refits"]
-    return f"version {endpoint['version']}, " + (f"refit {grouped(refits)}" if refits else "no ML model")
+def column_note(column: Mapping[str, Any]) -> str:
+    """Which version and ML model a column is: `version 4, refit 12`."""
+    refits = column["refits"]
+    return f"version {column['version']}, " + (f"refit {grouped(refits)}" if refits else "no ML model")
 
 
-def _endpoints(report: Mapping[str, Any]) -> Plot:
+def _before_after(report: Mapping[str, Any]) -> Plot:
     headline = report["headline"]
     return Plot(
         rows=(
             share_row(
                 "before",
                 "Before",
-                endpoint_note(report["before"]),
+                column_note(report["before"]),
                 headline["before"],
                 interval_of(headline.get("beforeInterval")),
             ),
             share_row(
                 "after",
                 "After",
-                endpoint_note(report["after"]),
+                column_note(report["after"]),
                 headline["after"],
                 interval_of(headline.get("afterInterval")),
             ),

@@ -88,7 +88,7 @@ def test_too_few_labels_names_the_rarest_label_and_what_it_lacks() -> None:
 def test_a_report_from_before_intervals_is_shown_with_a_reason_in_their_place() -> None:
     view = report_view(without_intervals(example_report()))
     assert "(no interval was computed)" in view.sentence
-    for row in (*view.endpoints.rows, *view.change.rows):
+    for row in (*view.before_after.rows, *view.change.rows):
         assert row.bar is None
         assert row.interval.text == "–"
         assert "before intervals existed" in row.interval.reason
@@ -117,7 +117,7 @@ def test_an_undefined_precision_is_a_dash_with_its_reason() -> None:
 
 def test_before_and_after_share_one_axis_from_0_to_100_percent() -> None:
     report = example_report()
-    plot = report_view(report).endpoints
+    plot = report_view(report).before_after
     assert [(tick.x, tick.text) for tick in plot.ticks] == [(f"{n}%", f"{n}%") for n in (0, 25, 50, 75, 100)]
     for row, side in zip(plot.rows, ("before", "after"), strict=True):
         assert row.kind == side
@@ -269,9 +269,9 @@ def test_an_old_report_stands_in_the_history_without_a_line_for_its_interval() -
     assert point.after_y is not None
 
 
-def test_an_endpoint_says_its_version_and_whether_it_has_an_ml_model() -> None:
+def test_a_column_says_its_version_and_whether_it_has_an_ml_model() -> None:
     inputs = report_inputs(random_items(30))
     inputs = replace(inputs, after=EndpointFacts(version=4, refits=12, fingerprint="b" * 64))
-    before, after = report_view(build_report(inputs)).endpoints.rows
+    before, after = report_view(build_report(inputs)).before_after.rows
     assert before.note == "version 1, no ML model"
     assert after.note == "version 4, refit 12"

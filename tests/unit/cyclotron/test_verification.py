@@ -136,7 +136,7 @@ def test_a_verdict_is_checked_against_versions_and_minimum() -> None:
     first = with_leaf(with_leaf(EXAMPLE, ("after", "version"), 1), ("after", "refits"), 0)
     failed = {check.name: check for check in verify_report(first).failed}
     assert failed["change.verdict"].expected == "nothing-learned-yet"
-    assert failed["items.differingUnderOneEndpoint"].expected == 0
+    assert failed["items.differingUnderOneFingerprint"].expected == 0
 
 
 def test_facts_that_cannot_be_are_found() -> None:
