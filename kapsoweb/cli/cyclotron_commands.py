@@ -14,7 +14,7 @@ from cyclotron.actions.replaying import replay_rows
 from cyclotron.adapters.configured import decision_model
 from cyclotron.asking import Asker
 from cyclotron.core.definition import DEFAULT_LEARN_EVERY, ClassifierDefinition, CyclotronDefinition
-from cyclotron.core.errors import CyclotronError
+from cyclotron.core.errors import EvaluationRunningError, NoSuchReportError, NothingToScoreError
 from cyclotron.core.interruption import Interruption
 from cyclotron.core.overview import SetSummary, Status
 from cyclotron.core.replay import parse_replay
@@ -31,7 +31,6 @@ from kapsoweb.cli.documents import read_text, write_text
 from kapsoweb.cli.main import UsageError
 from kapsoweb.cli.output import BAD_USAGE, DONE, FAILED, Progress, Result, say
 from kapsoweb.foundation import clock
-from kapsoweb.foundation.errors import Kind
 from kapsoweb.foundation.strict_csv import read_rows
 from kapsoweb.jobs.waiting import wait_for
 
@@ -39,13 +38,6 @@ GATES = {
     "improved": frozenset({"improved"}),
     "not-worse": frozenset({"improved", "no-clear-change", "nothing-learned-yet"}),
 }
-
-
-class NoReportError(CyclotronError):
-    """The cyclotron has no report yet."""
-
-    id = "no-report"
-    kind = Kind.MISSING
 
 
 def listing(given: argparse.Namespace) -> Result:  # noqa: ARG001 - every command takes the namespace
@@ -170,6 +162,16 @@ def evaluate(given: argparse.Namespace) -> Result:
     close_lost_evaluation(store, now=clock.now())
     evaluation = queries.evaluation_record(store, started.id)
     report = queries.report_of_evaluation(store, evaluation)
+    if evaluation.state == "running":
+        raise EvaluationRunningError(
+            "another program runs this very evaluation; run the command again once it has ended.",
+            evaluation=evaluation.id,
+        )
+    if evaluation.state == "running":
+        raise EvaluationRunningError(
+            "another process evaluates this inside a call of its own; try again when it has ended.",
+            evaluation=evaluation.id,
+        )
     if report is None:
         return _interrupted(store, evaluation)
     verdict = report["change"]["verdict"]
@@ -186,7 +188,7 @@ def report(given: argparse.Namespace) -> Result:
     store = _store(given.name)
     found = queries.held_out_reports(store, limit=1)
     if not found:
-        raise NoReportError(f"{given.name} has no report yet; freeze, then evaluate.", name=given.name)
+        raise NoSuchReportError(f"{given.name} has no report yet; freeze, then evaluate.", name=given.name)
     document = found[-1]
     texts = {"json": report_json, "csv": report_csv, "md": report_markdown}
     text = texts[given.format](document)
@@ -204,7 +206,11 @@ def report_json(document: dict[str, Any]) -> str:
 
 
 def _interrupted(store: Store, evaluation: Evaluation) -> Result:
-    left = make_plan(store, store.classifier(), model=decision_model().identity).bound
+    try:
+        left = make_plan(store, store.classifier(), model=decision_model().identity).bound
+        advice = f"Finishing it may take up to {left} model requests."
+    except NothingToScoreError as nothing:
+        left, advice = 0, nothing.message.capitalize()
     document = {
         "evaluation": evaluation.id,
         "state": evaluation.state,
@@ -217,7 +223,7 @@ def _interrupted(store: Store, evaluation: Evaluation) -> Result:
         document,
         (
             f"Interrupted: {Interruption(evaluation.reason).sentence} {evaluation.permits_taken} of {evaluation.bound} "
-            f"permits used, every answer is kept. Finishing it may take up to {left} model requests.",
+            f"permits used, every answer is kept. {advice}",
         ),
         FAILED,
     )
