@@ -19,8 +19,8 @@ _CUT_SHORT = """
 import os, signal
 from kapsoweb.cli import output
 report = output.Progress.__call__
-def cut(self, done, total, note=""):
-    report(self, done, total, note)
+def cut(self, done, total):
+    report(self, done, total)
     if done == {rows}:
         os.kill(os.getpid(), signal.SIGINT)
 output.Progress.__call__ = cut

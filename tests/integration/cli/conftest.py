@@ -29,5 +29,5 @@ def create(run: Run) -> Callable[..., None]:
 
 @pytest.fixture
 def labelled(tmp_path: Path) -> Path:
-    """A file of 48 labelled rows: id, text, label."""
-    return write_rows(tmp_path / "labelled.csv", 48)
+    """A file of 26 labelled rows: id, text, label."""
+    return write_rows(tmp_path / "labelled.csv", 26)

@@ -10,10 +10,14 @@ from typing import Any
 import pytest
 from pytest_django.fixtures import Settings
 
+from cyclotron.actions import record_review
 from cyclotron.adapters.configured import decision_model
 from cyclotron.core.report_format import read_report
-from cyclotron.evaluation import reporting
-from cyclotron.models import CachedAnswer, Evaluation, HeldOutItem, Permit, Report
+from cyclotron.evaluation import reporting, start_evaluation
+from cyclotron.models import CachedAnswer, Decision, Evaluation, HeldOutItem, Permit, Report, StoredCyclotron
+from cyclotron.store import Store
+from kapsoweb.cli import cyclotron_commands
+from kapsoweb.foundation import clock
 from kapsoweb.jobs.models import Job
 from tests.support.arrivals import write_rows
 from tests.support.command_line import Run
@@ -213,6 +217,43 @@ def test_an_endpoint_that_refuses_is_asked_no_further_and_the_reason_is_told_wit
     assert "marker" not in ended.out + ended.err
 
 
+@pytest.mark.usefixtures("frozen", "loopback")
+def test_an_evaluation_that_another_program_runs_is_refused_and_not_called_interrupted(run: Run) -> None:
+    store = Store("default", StoredCyclotron.objects.get().id)
+    start_evaluation(store, model=decision_model().identity, confirmed_bound=size(), allow_live=True, now=clock.now())
+    refused = run("cyclotron", "evaluate", "tried", "--confirm", size(), "--json")
+    assert (refused.code, refused.error["id"]) == (3, "evaluation-running")
+    assert Evaluation.objects.get().state == "running"
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("frozen")
+def test_an_evaluation_whose_items_all_train_by_the_time_it_runs_ends_as_interrupted(
+    run: Run, loopback: LoopbackModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wait_for = cyclotron_commands.wait_for
+
+    def choose_all_and_wait(*given: Any) -> Any:
+        store = Store("default", StoredCyclotron.objects.get().id)
+        for decision in store.all(Decision).filter(item__partition="audit"):
+            record_review(
+                store,
+                identity=f"chosen {decision.id}",
+                decision_id=decision.id,
+                label="include",
+                reviewer="ada",
+                selected_by="reviewer",
+                now=clock.now(),
+            )
+        return wait_for(*given)
+
+    monkeypatch.setattr(cyclotron_commands, "wait_for", choose_all_and_wait)
+    ended = run("cyclotron", "evaluate", "tried", "--confirm", size(), "--json")
+    assert (ended.code, ended.document["reason"]) == (1, "nothing-to-score")
+    assert (ended.document["requestsUsed"], ended.document["requestBound"]) == (0, 0)
+    assert loopback.count == 0
+
+
 def test_a_model_that_is_not_configured_is_bad_input(run: Run, create: Create, settings: Settings) -> None:
     create()
     settings.KAPSOWEB_DECISION_MODEL = "openai"
@@ -228,7 +269,7 @@ def test_without_a_report_there_is_none_to_print(run: Run, create: Create) -> No
     create()
     for form in ("json", "csv", "md"):
         refused = run("cyclotron", "report", "tried", "--format", form, "--json")
-        assert (refused.code, refused.error["id"]) == (2, "no-report")
+        assert (refused.code, refused.error["id"]) == (2, "no-such-report")
 
 
 @pytest.fixture

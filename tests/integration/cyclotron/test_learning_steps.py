@@ -3,7 +3,7 @@
 import functools
 import itertools
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -59,58 +59,49 @@ class CutError(Exception):
 
 
 @dataclass
-class Cuts:
-    """Raises `CutError` at each place that is passed for the n-th time, for the numbers that are left."""
+class Cut:
+    """Raises `CutError` when it is passed for the `times`-th time."""
 
-    numbers: Iterator[int]
-    next: int = 0
-    passed: int = 0
-
-    def __post_init__(self) -> None:
-        self.next = next(self.numbers)
+    times: int
 
     def __call__(self) -> None:
-        self.passed += 1
-        if self.passed >= self.next:
-            self.passed, self.next = 0, next(self.numbers)
+        self.times -= 1
+        if self.times == 0:
             raise CutError
 
 
-def interrupted(rows: Sequence[ReplayRow], cuts: Cuts, where: str) -> tuple[Workbench, int]:
-    """Replay `rows`, cut at `where` (`clock`, `guard` or `progress`), each time with a new open and a new model."""
+def interrupted(rows: Sequence[ReplayRow], cuts: Sequence[tuple[str, int]]) -> Workbench:
+    """Replay `rows`, cut when a place was passed so many times, each time with a new open and a new model."""
     bench = workbench(model=LocalModel(), learn_every=EVERY)
-    for runs in itertools.count(1):
-        clock = ticking()
+    for where, times in cuts:
+        cut, clock = Cut(times), ticking()
         fresh = replace(bench, model=LocalModel(), clock=clock)
 
-        def cutting_clock(clock: Callable[[], datetime] = clock) -> datetime:
-            cuts()
+        def cutting_clock(cut: Cut = cut, clock: Callable[[], datetime] = clock) -> datetime:
+            cut()
             return clock()
+
+        def guard(request: DecisionRequest, cut: Cut = cut) -> None:
+            cut()
+
+        def progress(done: int, total: int, cut: Cut = cut) -> None:
+            cut()
 
         if where == "clock":
             fresh.clock = cutting_clock
         if where == "guard":
-            fresh.guard = lambda request: cuts()
-        try:
-            replay_rows(fresh.asker, rows, progress=(lambda done, total: cuts()) if where == "progress" else None)
-        except CutError:
-            continue
-        return bench, runs
-    raise AssertionError("unreachable")
+            fresh.guard = guard
+        with pytest.raises(CutError):
+            replay_rows(fresh.asker, rows, progress=progress if where == "progress" else None)
+    replay_rows(replace(bench, model=LocalModel()).asker, rows)
+    return bench
 
 
-@pytest.mark.parametrize(
-    ("where", "numbers"),
-    [
-        ("clock", [1, 2, 3, 20, 7, 31, 1, 40, 10**9]),  # among them between a decision and its review
-        ("guard", [1, 15, 9, 20, 2, 25, 10**9]),  # most model calls are those of learning
-        ("progress", [3, 1, 25, 12, 10**9]),
-    ],
-)
-def test_a_replay_that_is_cut_short_anywhere_and_goes_on_ends_the_same(where: str, numbers: list[int]) -> None:
-    bench, runs = interrupted(arrivals(ROWS), Cuts(iter(numbers)), where)
-    assert runs == len(numbers)
-    again, reference = held(bench.store), in_one_go()
+def test_a_replay_that_is_cut_short_anywhere_and_goes_on_ends_the_same() -> None:
+    """Cut between a decision and its review, before and after learning, and in the midst of a learning step's calls."""
+    cuts = [("clock", times) for times in (1, 2, 3, 4, 5, 20)]
+    cuts += [("guard", 1), ("guard", 15), ("progress", 25), ("guard", 9), ("clock", 7), ("guard", 20), ("progress", 40)]
+    again, reference = held(interrupted(arrivals(ROWS), cuts).store), in_one_go()
     assert {step[3] for step in reference.steps} > {"promoted"}
     assert len(reference.ml_models) >= 2
     for name in Held.__dataclass_fields__:
