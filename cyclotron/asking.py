@@ -15,7 +15,7 @@ from django.db import connections
 
 from cyclotron.adapters.decision_model import DecisionModel
 from cyclotron.core.configuration import Answer, DecisionRequest, input_digest
-from cyclotron.core.errors import ModelError, ModelRefusedError, RequestCeilingError
+from cyclotron.core.errors import InvalidEvaluationError, ModelError, ModelRefusedError, RequestCeilingError
 from cyclotron.models import CachedAnswer
 from cyclotron.store import Store
 
@@ -52,6 +52,10 @@ class Ceiling:
     most: int | None = None
     made: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.most is not None and (isinstance(self.most, bool) or not isinstance(self.most, int) or self.most < 0):
+            raise InvalidEvaluationError("max_requests must be a whole number, 0 or more, or None.")
 
     def take(self) -> None:
         """Count one request, or raise `RequestCeilingError`."""
@@ -116,6 +120,8 @@ class Asker:
         endpoint refuses or several calls in a row fail; `failure` then holds the last error. `progress` is called with
         (answered, distinct requests). What was answered before an exception is stored.
         """
+        if any(request.model != self.model.identity for request in requests):
+            raise AssertionError("a request names another model than the one that would answer it")
         distinct = {request.fingerprint: request for request in requests}
         asked = Asked(cached_answers(self.store, list(distinct)))
         missing = [request for fingerprint, request in distinct.items() if fingerprint not in asked.answers]

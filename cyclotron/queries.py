@@ -196,7 +196,7 @@ def _why_disabled(row: Classifier, running: Evaluation | None, plan: Plan | None
     if row.current_set_id is None:
         return "No held-out set is frozen yet."
     if plan is None:
-        return "Every item of the held-out set trains now; freeze a new one."
+        return "Every item of the held-out set trains now; review more of what is sent, then freeze."
     return None
 
 

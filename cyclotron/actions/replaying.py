@@ -11,7 +11,7 @@ from cyclotron.actions.deciding import decide_item
 from cyclotron.actions.learning import Learned, learn_if_due
 from cyclotron.actions.reviewing import record_review
 from cyclotron.asking import Asker
-from cyclotron.core.errors import InvalidItemError
+from cyclotron.core.errors import InvalidItemError, ItemChangedError, ReviewChangedError
 from cyclotron.core.replay import ReplayRow
 from cyclotron.models import Classifier, Decision, Item, Review
 from cyclotron.store import Store
@@ -54,14 +54,16 @@ def replay_rows(
         if found is None:
             try:
                 _replay_row(asker, row_classifier, row, values)
-            except InvalidItemError as error:
-                bad.append(BadRow(row.line, None, error.id, error.message))
-            else:
                 recorded += 1
                 learned += learn_if_due(asker, now=asker.clock())
-        elif found:
+            except InvalidItemError as error:
+                bad.append(BadRow(row.line, None, error.id, error.message))
+            except (ItemChangedError, ReviewChangedError):
+                # Another replay of the row was first, and what it recorded is what counts.
+                found = _known(store, row_classifier, row, digest(values))
+        if found:
             bad.append(BadRow(row.line, None, "known-with-other-content", found))
-        else:
+        elif found is not None:
             known += 1
         if progress is not None:
             progress(number, len(rows))

@@ -9,6 +9,7 @@ class Interruption(StrEnum):
     PERMITS_LOST = "permits-lost"
     MODEL_UNAVAILABLE = "model-unavailable"
     MODEL_REFUSED = "model-refused"
+    MODEL_CHANGED = "model-changed"
     NOTHING_TO_SCORE = "nothing-to-score"
     CANCELLED = "cancelled"
     CEILING = "request-ceiling"
@@ -26,6 +27,7 @@ _SENTENCES = {
     Interruption.PERMITS_LOST: "Some calls to the model brought no answer, and each had used its permit.",
     Interruption.MODEL_UNAVAILABLE: "Several calls in a row brought no answer, so the rest were not made.",
     Interruption.MODEL_REFUSED: "The model's endpoint refuses to answer as it is configured.",
+    Interruption.MODEL_CHANGED: "It was confirmed for another decision model than is configured where it ran.",
     Interruption.NOTHING_TO_SCORE: "Every item of its held-out set trains by now, because reviewers chose them.",
     Interruption.CANCELLED: "It was cancelled.",
     Interruption.CEILING: "The open's ceiling on model requests was reached.",

@@ -107,7 +107,7 @@ def make_plan(
     if plan.scored == 0:
         raise NothingToScoreError(
             "every item of the held-out set has since been reviewed by a reviewer's own choice and trains now; "
-            "freeze a new set.",
+            "review more of what the cyclotron sends, then freeze.",
             heldOutSet=plan.held_out_set.id,
         )
     return plan

@@ -70,6 +70,9 @@ def run_evaluation(
     if claim_evaluation(store, evaluation_id, fence=fence):
         evaluation = _evaluation(store, evaluation_id)
         evaluation.fence = fence  # and not that of a newer claim, which may have come in between
+        if evaluation.model != model.identity:
+            interrupt(store, evaluation, reason=Interruption.MODEL_CHANGED, now=clock())
+            return _ended(_evaluation(store, evaluation_id))
         plan = comparison_of(store, evaluation)
         asker = Asker(store, model, clock, ceiling or Ceiling(), _WatchedGuard(guard) if guard else None)
         permits = EvaluationPermits(store, evaluation_id, fence, clock)

@@ -184,7 +184,7 @@ def _check_arguments(
         ("confirmedRequestBound", confirmed_bound, 0),
         ("minimumPerLabel", minimum_per_label, 1),
     ):
-        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= 2**31 - 1:
+        if isinstance(value, bool) or not isinstance(value, int) or value < least:
             raise InvalidEvaluationError(f"{what} must be a whole number, {least} or more.", argument=what)
     for what, text in (("confirmedPlan", confirmed_plan), ("requestId", request_id)):
         if text is not None and (not isinstance(text, str) or not 1 <= len(check_text(text, what)) <= MAX_IDENTITY):

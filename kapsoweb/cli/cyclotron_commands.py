@@ -167,11 +167,6 @@ def evaluate(given: argparse.Namespace) -> Result:
             "another program runs this very evaluation; run the command again once it has ended.",
             evaluation=evaluation.id,
         )
-    if evaluation.state == "running":
-        raise EvaluationRunningError(
-            "another process evaluates this inside a call of its own; try again when it has ended.",
-            evaluation=evaluation.id,
-        )
     if report is None:
         return _interrupted(store, evaluation)
     verdict = report["change"]["verdict"]

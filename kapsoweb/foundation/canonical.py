@@ -29,7 +29,9 @@ def is_storable(text: str) -> bool:
 
 
 def check_text(text: str, where: str = "value") -> str:
-    """Return `text` unless it holds a NUL or a lone surrogate, which no database here can store."""
+    """Return `text` unless it is no text, or holds a NUL or a lone surrogate, which no database here can store."""
+    if not isinstance(text, str):
+        raise UnreadableValueError(f"{where} must be text.", where=where)
     if "\x00" in text:
         raise UnreadableValueError(f"{where} holds a NUL character; remove it.", where=where)
     try:

@@ -664,3 +664,15 @@ def test_a_failed_call_outside_an_evaluation_is_the_callers_error(server: Loopba
     plan = make_plan(store, store.classifier(), model=model.identity)
     with pytest.raises(ModelError):
         Asker(store, model, clock.now).ask([plan.after.request(model.identity, text_of("include", 1))])
+
+
+def test_an_evaluation_confirmed_for_one_model_is_never_answered_by_another(
+    server: LoopbackModel, model: OpenAIModel
+) -> None:
+    store = frozen_cyclotron()
+    started = start(store, model)
+    held = store.all(CachedAnswer).count()
+    ended = run_evaluation(store, started.id, model=LocalModel(), fence=1, clock=clock.now)
+    assert (ended.state, ended.reason, ended.report_id) == ("interrupted", "model-changed", None)
+    assert (server.count, store.rows(Permit).count(), store.all(CachedAnswer).count()) == (0, 0, held)
+    assert bound(store, model) == BOUND

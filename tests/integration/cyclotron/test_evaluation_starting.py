@@ -163,7 +163,6 @@ def test_with_live_calls_off_evaluating_is_refused_and_freezing_and_reading_work
         {"confirmed_bound": True},
         {"confirmed_bound": float(BOUND)},
         {"confirmed_bound": str(BOUND)},
-        {"confirmed_bound": 2**31},
         {"minimum_per_label": 0},
         {"minimum_per_label": 2.5},
         {"minimum_per_label": True},

@@ -15,6 +15,7 @@ from cyclotron.core.errors import (
     EvaluationInterruptedError,
     EvaluationRunningError,
     InvalidDefinitionError,
+    InvalidEvaluationError,
     NoHeldOutSetError,
     NoSuchClassifierError,
     NoSuchCyclotronError,
@@ -360,3 +361,9 @@ def test_the_embedded_model_decides_without_a_network() -> None:
     first, again = decide(cyclotron, "a"), decide(cyclotron, "b", values={"text": "text of a"})
     assert first.outputs == again.outputs
     assert CachedAnswer.objects.count() == 1
+
+
+@pytest.mark.parametrize("ceiling", [float("nan"), 2.0, True, "3", -1])
+def test_a_ceiling_that_is_no_whole_number_is_refused_when_opening(ceiling: Any) -> None:
+    with pytest.raises(InvalidEvaluationError, match="max_requests"):
+        opened(max_requests=ceiling)

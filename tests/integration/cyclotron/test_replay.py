@@ -1,5 +1,6 @@
 """Replaying a labelled file into a store: what is recorded, what is passed over, what is refused and listed."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from cyclotron.actions.deciding import MAX_VALUES_BYTES
 from cyclotron.actions.replaying import Replayed, replay_rows
 from cyclotron.adapters.local import LocalModel
 from cyclotron.asking import Ceiling
+from cyclotron.core.configuration import Answer, DecisionRequest
 from cyclotron.core.draws import partition_of
 from cyclotron.core.errors import RequestCeilingError
 from cyclotron.core.replay import ReplayRow, parse_replay
@@ -185,3 +187,16 @@ def test_the_embedded_model_learns_from_real_decisions(screening_data: Path) -> 
     for kept in rows:
         if partition_of(SEED, kept.item_id) != "training":
             assert kept.text not in told
+
+
+def test_a_row_that_another_replay_records_meanwhile_is_known_and_not_refused(bench: Workbench) -> None:
+    rival = replace(bench, model=CountingModel(identity="rival/1"))
+
+    class Overtaken(CountingModel):
+        def answer(self, request: DecisionRequest) -> Answer:
+            if not self.asked:
+                assert replay(rival, row("a")) == Replayed(1, 0, (), ())
+            return super().answer(request)
+
+    assert replay(replace(bench, model=Overtaken()), row("a")) == Replayed(0, 1, (), ())
+    assert bench.store.all(Review).count() == 1
