@@ -228,4 +228,4 @@ class ReportAdmin(LargeTableAdmin):
     list_display = ("id", "classifier", "held_out_set", "created_at")
     list_select_related = ("classifier", "held_out_set")
     search_fields = ("id", "held_out_set__id", "cyclotron__name")
-    deferred = ("document",)
+    deferred = ("body", "items")

@@ -24,8 +24,9 @@ from cyclotron.core.errors import (
     InvalidDefinitionError,
 )
 from cyclotron.core.overview import SetSummary, Status
+from cyclotron.core.verdict import DEFAULT_MINIMUM_PER_LABEL
 from cyclotron.evaluation import run_evaluation, start_evaluation
-from cyclotron.evaluation.plan import DEFAULT_MINIMUM_PER_LABEL, make_plan
+from cyclotron.evaluation.plan import make_plan
 from cyclotron.labels import CurrentLabel
 from cyclotron.models import Report
 from cyclotron.queries import EventPage

@@ -23,8 +23,9 @@ from cyclotron.core.overview import (
     Status,
     StoredReport,
 )
+from cyclotron.core.verdict import DEFAULT_MINIMUM_PER_LABEL
 from cyclotron.endpoints import definition_of
-from cyclotron.evaluation.plan import DEFAULT_MINIMUM_PER_LABEL, Plan, make_plan
+from cyclotron.evaluation.plan import Plan, make_plan
 from cyclotron.labels import CurrentLabel, current_labels, label_counts, new_label_count, reviews_until_due
 from cyclotron.models import Classifier, Decision, Evaluation, Event, HeldOutSet, Item, Permit, Report, Version
 from cyclotron.store import Store
@@ -118,10 +119,16 @@ def overview(
         running=_running(store, running) if running else None,
         interrupted=None if running else _interrupted(store, row),
         disabled_reason=reason,
-        reports=[
-            StoredReport(record.id, record.document) for record in report_records(store, row.name, REPORTS_KEPT_IN_VIEW)
-        ],
+        reports=report_bodies(store, row.name),
     )
+
+
+def report_bodies(
+    store: Store, classifier: str | None = None, limit: int = REPORTS_KEPT_IN_VIEW
+) -> Sequence[StoredReport]:
+    """The last reports (ten unless asked otherwise) without their items, oldest first."""
+    rows = store.all(Report).filter(classifier=store.classifier(classifier)).order_by("-id")
+    return [StoredReport(*row) for row in rows.values_list("id", "body")[:limit]][::-1]
 
 
 def report_records(store: Store, classifier: str | None = None, limit: int | None = None) -> list[Report]:

@@ -160,7 +160,7 @@ def _holding(request: HttpRequest, cyclotron_id: str) -> Holding:
 
 def _row(holding: Holding) -> CyclotronRow:
     store = store_of(holding)
-    newest = queries.report_records(store, limit=1)
+    newest = queries.report_bodies(store, limit=1)
     headline = headline_of(newest[-1].id, newest[-1].document) if newest else None
     return cyclotron_row(
         holding.record_id,

@@ -44,7 +44,7 @@ class InterruptedEvaluation:
 
 @dataclass(frozen=True)
 class StoredReport:
-    """A report as it was stored: its id and its document (see the schema)."""
+    """A report as lists show it: its id and its document (see the schema), without the `items`."""
 
     id: str
     document: Mapping[str, Any]

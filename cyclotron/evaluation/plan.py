@@ -6,13 +6,12 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from cyclotron.core.configuration import request_fingerprint
 from cyclotron.core.errors import NoHeldOutSetError, NoSuchHeldOutSetError, NothingToScoreError
+from cyclotron.core.verdict import DEFAULT_MINIMUM_PER_LABEL
 from cyclotron.endpoints import Column, column_of, definition_of, first_version
 from cyclotron.labels import chosen_by_a_person
 from cyclotron.models import CachedAnswer, Classifier, Evaluation, HeldOutItem, HeldOutSet, MlModelRecord, Version
 from cyclotron.store import Store
 from kapsoweb.foundation.canonical import digest, is_storable
-
-DEFAULT_MINIMUM_PER_LABEL = 10
 
 
 @dataclass(frozen=True)

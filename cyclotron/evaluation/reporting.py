@@ -45,7 +45,8 @@ def write_report(
             classifier=evaluation.classifier,
             held_out_set=plan.held_out_set,
             evaluation=evaluation,
-            document=document,
+            body={key: value for key, value in document.items() if key != "items"},
+            items=document["items"],
             created_at=now,
         )
         append_event(

@@ -16,7 +16,8 @@ from cyclotron.core.errors import (
     RequestIdReusedError,
 )
 from cyclotron.core.interruption import Interruption
-from cyclotron.evaluation.plan import DEFAULT_MINIMUM_PER_LABEL, Plan, comparison_of, make_plan
+from cyclotron.core.verdict import DEFAULT_MINIMUM_PER_LABEL, check_minimum
+from cyclotron.evaluation.plan import Plan, comparison_of, make_plan
 from cyclotron.models import Evaluation
 from cyclotron.store import Store
 from kapsoweb.foundation.canonical import check_text, digest
@@ -180,12 +181,11 @@ def interrupt(store: Store, evaluation: Evaluation, *, reason: Interruption, now
 def _check_arguments(
     confirmed_bound: int, minimum_per_label: int, confirmed_plan: str | None, request_id: str | None
 ) -> None:
-    for what, value, least in (
-        ("confirmedRequestBound", confirmed_bound, 0),
-        ("minimumPerLabel", minimum_per_label, 1),
-    ):
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise InvalidEvaluationError(f"{what} must be a whole number, {least} or more.", argument=what)
+    if isinstance(confirmed_bound, bool) or not isinstance(confirmed_bound, int) or confirmed_bound < 0:
+        raise InvalidEvaluationError(
+            "confirmedRequestBound must be a whole number, 0 or more.", argument="confirmedRequestBound"
+        )
+    check_minimum(minimum_per_label)
     for what, text in (("confirmedPlan", confirmed_plan), ("requestId", request_id)):
         if text is not None and (not isinstance(text, str) or not 1 <= len(check_text(text, what)) <= MAX_IDENTITY):
             raise InvalidEvaluationError(f"{what} must be text of 1 to {MAX_IDENTITY} characters.", argument=what)

@@ -1,5 +1,7 @@
 """Held-out sets, evaluations, permits and reports. Source: spec held-out, sections 2 to 6."""
 
+from typing import Any
+
 from django.db import models
 from django.db.models import F, Q
 
@@ -125,14 +127,18 @@ class Permit(models.Model):
 
 
 class Report(models.Model):
-    """A held-out report as it was written; `document` conforms to the schema."""
+    """A held-out report as it was written.
+
+    `body` is the document without its `items`, which are kept apart: lists and histories show many reports and no item.
+    """
 
     id = models.CharField(primary_key=True, max_length=40)
     cyclotron = models.ForeignKey(StoredCyclotron, on_delete=models.PROTECT, related_name="reports")
     classifier = models.ForeignKey(Classifier, on_delete=models.PROTECT, related_name="reports")
     held_out_set = models.ForeignKey(HeldOutSet, on_delete=models.PROTECT, related_name="reports")
     evaluation = models.OneToOneField(Evaluation, on_delete=models.PROTECT, related_name="report")
-    document = models.JSONField()
+    body = models.JSONField()
+    items = models.JSONField()
     created_at = models.DateTimeField()
 
     class Meta:
@@ -140,3 +146,8 @@ class Report(models.Model):
 
     def __str__(self) -> str:
         return self.id
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The whole report, as the schema describes it."""
+        return {**self.body, "items": self.items}

@@ -1,6 +1,5 @@
 """What a person would say aloud about a report. Only `improved` is worded as a claim. Source: spec, section 5."""
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -65,8 +64,8 @@ def verdict_of(report: Mapping[str, Any]) -> VerdictWords:
 
 
 def _too_few(report: Mapping[str, Any]) -> str:
-    counts = Counter(item["label"] for item in report["items"])
-    rarest = rarest_label({label: counts[label] for label in report["classifier"]["labels"]})
+    scored = report["after"]["metrics"]["perLabel"]
+    rarest = rarest_label({label: scored[label]["count"] for label in report["classifier"]["labels"]})
     return (
         f"Too few labels for a claim: {quoted(rarest.label)} has {counted(rarest.count, 'held-out item')}, "
         f"and at least {grouped(report['minimumPerLabel'])} are needed."

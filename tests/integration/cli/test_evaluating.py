@@ -83,7 +83,7 @@ def test_the_bound_is_of_the_model_that_would_be_asked(run: Run) -> None:
 
 
 @pytest.mark.usefixtures("frozen")
-@pytest.mark.parametrize("confirmed", [1, 2**31 - 1])
+@pytest.mark.parametrize("confirmed", [1, 2**31 - 1, 2**31, 10**29])
 def test_a_wrong_bound_is_refused_by_a_guard_with_the_new_one_and_nothing_is_spent(run: Run, confirmed: int) -> None:
     answers = CachedAnswer.objects.count()
     refused = run("cyclotron", "evaluate", "tried", "--confirm", confirmed, "--json")
@@ -97,7 +97,7 @@ def test_a_wrong_bound_is_refused_by_a_guard_with_the_new_one_and_nothing_is_spe
 
 
 @pytest.mark.usefixtures("frozen")
-@pytest.mark.parametrize("confirmed", ["-1", "1.0", "", "x", "1e3", "NaN", "\udcff", "9" * 30, "9" * 5000, str(2**31)])
+@pytest.mark.parametrize("confirmed", ["-1", "1.0", "", "x", "1e3", "NaN", "\udcff", "9" * 5000])
 def test_a_bound_that_is_no_number_of_requests_is_bad_input(run: Run, confirmed: str) -> None:
     refused = run("cyclotron", "evaluate", "tried", f"--confirm={confirmed}", "--json")
     assert refused.code == 2

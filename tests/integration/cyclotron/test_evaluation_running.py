@@ -179,7 +179,7 @@ def test_no_text_of_an_item_enters_a_report_an_event_an_error_or_a_log_line(
     assert refused.reason == "model-refused"
     evaluate(store, model)
     told = [
-        json.dumps(list(store.all(Report).values_list("document", flat=True))),
+        json.dumps([report.document for report in store.all(Report)]),
         json.dumps(list(store.all(Event).values_list("detail", flat=True))),
         json.dumps(list(store.all(Evaluation).values_list("reason", flat=True))),
         json.dumps(list(Job.objects.values_list("payload", flat=True))),
