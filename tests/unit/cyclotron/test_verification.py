@@ -177,9 +177,43 @@ def test_a_label_that_is_not_declared_leaves_nothing_to_compute() -> None:
 
 def test_a_decision_of_old_that_names_no_declared_label_is_wrong() -> None:
     position = next(index for index, item in enumerate(EXAMPLE["items"]) if item["after"] is None)
-    assert verify_report(with_leaf(EXAMPLE, ("items", position, "after"), "not sure")).ok
+    assert verify_report(with_leaf(without_intervals(EXAMPLE), ("items", position, "after"), "not sure")).ok
+    assert found_out(with_leaf(EXAMPLE, ("items", position, "after"), "not sure"))
 
 
 def test_a_document_that_is_no_report_is_refused() -> None:
     with pytest.raises(InvalidReportError):
         verify_report(b"{}")
+
+
+SCORED = len(EXAMPLE["items"])
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("cost", "cachedRequests"), 2 * SCORED + 1),
+        (("cost", "newRequests"), 2 * SCORED + 1),
+        (("heldOutSet", "labelsChangedSinceFrozen"), SCORED + 1),
+    ],
+)
+def test_a_count_that_no_evaluation_of_the_items_can_have_is_found(path: tuple[str, str], value: int) -> None:
+    assert found_out(with_leaf(EXAMPLE, path, value))
+    assert not found_out(with_leaf(EXAMPLE, path, value - 1))
+
+
+def test_tokens_without_a_request_are_found() -> None:
+    free = with_leaf(
+        with_leaf(with_leaf(EXAMPLE, ("cost", "newRequests"), 0), ("cost", "tokensIn"), 0), ("cost", "tokensOut"), 0
+    )
+    assert not found_out(free)
+    assert found_out(with_leaf(free, ("cost", "tokensIn"), 1))
+
+
+def test_without_intervals_a_verdict_against_the_change_is_found() -> None:
+    old = without_intervals(EXAMPLE)
+    assert old["headline"]["changePoints"] > 0
+    for verdict in ("improved", "no-clear-change"):
+        assert not found_out(with_leaf(old, ("change", "verdict"), verdict))
+    for verdict in ("worse", "too-few-labels", "nothing-learned-yet"):
+        assert found_out(with_leaf(old, ("change", "verdict"), verdict))
