@@ -111,6 +111,10 @@ def stop_attendant() -> None:
         _attendants.pop().stop()
 
 
+def _leave_logs_alone(**_: Any) -> None:
+    """Being connected is enough: Celery then sets up no logs of its own, and those of the settings stay."""
+
+
 def _on_ready(**_: Any) -> None:
     start_attendant()
 
@@ -119,6 +123,7 @@ def _on_shutdown(**_: Any) -> None:
     stop_attendant()
 
 
+signals.setup_logging.connect(_leave_logs_alone)
 signals.worker_ready.connect(_on_ready)
 signals.worker_shutdown.connect(_on_shutdown)
 
@@ -132,7 +137,6 @@ def serve(threads: int = THREADS) -> int:
         without_gossip=True,
         without_mingle=True,
         without_heartbeat=True,
-        loglevel="INFO",
         quiet=True,
     )
     worker.start()

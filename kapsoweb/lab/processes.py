@@ -92,9 +92,7 @@ def web_and_worker(home: Path, port: int) -> list[Process]:
             log.replace(log.with_suffix(".log.1"))
     serve = ["uvicorn", "kapsoweb.asgi:application", "--host", HOST, "--port", str(port)]
     serve += ["--no-access-log", "--log-level", "warning", "--timeout-graceful-shutdown", "3"]
-    work = ["celery", "-A", "kapsoweb", "worker", "--pool", "threads", "--concurrency", "4"]
-    work += ["--without-gossip", "--without-mingle", "--without-heartbeat", "-l", "WARNING"]
-    return [Process("web", serve, logs / "web.log"), Process("worker", work, logs / "worker.log")]
+    return [Process("web", serve, logs / "web.log"), Process("worker", ["kapsoweb.jobs"], logs / "worker.log")]
 
 
 def end_all(processes: Sequence[Process], impatient: Callable[[], bool]) -> None:
