@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if namespace.needs_database:
             from kapsoweb.cli.database import set_up  # noqa: PLC0415 - Django is set up for commands that need it
 
-            set_up()
+            set_up(plain_logs=namespace.plain_logs)
         return show(_command(namespace)(namespace), as_json=as_json)
     except KapsoError as error:
         return show_error(error, as_json=as_json)
@@ -65,7 +65,7 @@ def _command(namespace: argparse.Namespace) -> Command:
 
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="kapsoweb", description="Does what was learned help on work it has not seen?")
-    parser.set_defaults(command=None, needs_database=True, json=False)
+    parser.set_defaults(command=None, needs_database=True, plain_logs=True, json=False)
     rooms = parser.add_subparsers(title="commands", metavar="COMMAND")
     lab = rooms.add_parser("lab", help="run the lab: migrate, load the demonstration, start web and worker")
     lab.add_argument("--port", type=int, default=None, help="port on 127.0.0.1 (default: PORT, then 8000)")
@@ -75,7 +75,7 @@ def _parser() -> argparse.ArgumentParser:
     _finish(link, "kapsoweb.cli.lab_commands:sign_in_link")
     worker = rooms.add_parser("worker", help="run a background worker")
     worker.add_argument("--threads", type=int, default=4, help="jobs at once (default 4)")
-    worker.set_defaults(command="kapsoweb.cli.lab_commands:worker")
+    worker.set_defaults(command="kapsoweb.cli.lab_commands:worker", plain_logs=False)
     _cyclotron_commands(rooms.add_parser("cyclotron", help="classifiers that learn from reviewers"))
     return parser
 

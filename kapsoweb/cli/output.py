@@ -80,10 +80,10 @@ class Progress:
     started: float = field(default_factory=time.monotonic)
     said: float = 0.0
 
-    def __call__(self, done: int, total: int, note: str = "") -> None:
+    def __call__(self, done: int, total: int) -> None:
         """Say that `done` of `total` are through."""
         now = time.monotonic()
         if now - self.said < PROGRESS_SECONDS and done < total:
             return
         self.said = now
-        say(f"{self.what}: {done} of {total} ({now - self.started:.0f} s){f', {note}' if note else ''}")
+        say(f"{self.what}: {done} of {total} ({now - self.started:.0f} s)")

@@ -1,5 +1,5 @@
-"""The supervisor behind `make lab`: one command that brings a local lab up, keeps it up and ends it whole."""
+"""The supervisor behind `kapsoweb lab`: one command that brings a local lab up, keeps it up and ends it whole."""
 
-from kapsoweb.lab.command import main
+from kapsoweb.lab.command import run_lab
 
-__all__ = ["main"]
+__all__ = ["run_lab"]

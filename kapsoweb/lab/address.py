@@ -10,6 +10,11 @@ DEFAULT_PORT = 8000
 _WANTED = "it must be a whole number from 1 to 65535, for example PORT=8001."
 
 
+def chosen_port(given: int | None) -> int:
+    """`given`, or else `PORT`, or else 8000. Raises `BadPort` when it is no whole number from 1 to 65535."""
+    return port_of_the_environment() if given is None else checked_port(given)
+
+
 def port_of_the_environment() -> int:
     """`PORT`, or 8000. Raises `BadPort` when it is no whole number from 1 to 65535."""
     text = os.environ.get("PORT", "").strip()

@@ -4,55 +4,53 @@ import os
 import sys
 import time
 from collections.abc import Sequence
-from pathlib import Path
 
-import django
-from django.apps import apps
-from django.conf import settings
+from django.db import connections
 
-from kapsoweb.foundation.errors import Kind
-from kapsoweb.lab.address import HOST, checked_port, port_of_the_environment, require_free
-from kapsoweb.lab.errors import HomeUnusable, LabError, NotReady
+from kapsoweb.lab.address import HOST, chosen_port, require_free
+from kapsoweb.lab.errors import NotReady
 from kapsoweb.lab.home import sole_lab
 from kapsoweb.lab.processes import Process, end_all, web_and_worker
 from kapsoweb.lab.readiness import what_is_missing
 from kapsoweb.lab.stopping import Stop
+from kapsoweb.starting import ready_home, set_up_django
 
 _READY_SECONDS = 120.0
 _LOOK_EVERY_SECONDS = 0.2
-_EXIT_CODES = {Kind.INVALID: 2, Kind.MISSING: 2, Kind.CONFLICT: 3, Kind.REFUSED: 3, Kind.FAILED: 1}
 
 
-def main(port: int | None = None) -> int:
+def run_lab(port: int | None = None) -> None:
     """Run a lab on 127.0.0.1 until it is asked to end; `port` defaults to the environment's PORT, then to 8000.
 
-    Exit code 0 after Ctrl-C or SIGTERM, 1 when the lab cannot be kept up, 2 for a wrong PORT or an unusable home, 3
-    when the port or the home is taken.
+    Raises `NotConfiguredError` for a home that cannot be used and a `LabError` when the port is none, when port or home
+    is taken, or when the lab cannot be kept up.
     """
     stop = Stop()
     stop.listen()
     try:
-        _run(port_of_the_environment() if port is None else checked_port(port), stop)
+        _run(chosen_port(port), stop)
     except KeyboardInterrupt:
         _say("Stopped before the lab was up; the next start goes on from here.")
-    except LabError as error:
-        sys.stderr.write(f"kapsoweb lab: {error.message}\n")
-        return _EXIT_CODES[error.kind]
-    return 0
 
 
 def _run(port: int, stop: Stop) -> None:
     with stop.interrupting():
-        home = _set_up_django()
+        set_up_django(plain_logs=True)
+        home = ready_home()
+    os.environ["KAPSOWEB_HOME"] = str(home)  # for web and worker, which run in another folder
     with sole_lab(home, f"http://{HOST}:{port}/"):
         require_free(port)
         with stop.interrupting():
             # Only now: it imports models, which need Django to be set up.
-            from kapsoweb.lab.preparation import prepare, sign_in_path  # noqa: PLC0415
+            from kapsoweb.lab.preparation import prepare  # noqa: PLC0415
+            from kapsoweb.lab.signing_in import sign_in_address  # noqa: PLC0415
 
             _say(f"The lab's state is in {home}")
-            prepare(_say)
-            sign_in = sign_in_path()
+            try:
+                prepare(_say)
+                sign_in = sign_in_address(port)
+            finally:
+                connections.close_all()  # the supervisor lives long and has no further use for them
         processes = web_and_worker(home, port)
         try:
             for process in processes:
@@ -60,7 +58,7 @@ def _run(port: int, stop: Stop) -> None:
             if _wait_until_ready(processes, port, stop):
                 _say(
                     f"The lab runs on http://{HOST}:{port}/",
-                    f"Sign in with http://{HOST}:{port}{sign_in} (works once, within 12 hours)",
+                    f"Sign in with {sign_in} (works once, within 12 hours)",
                     f"Ctrl-C ends it. Logs are in {home / 'logs'}",
                 )
             while not stop.requested:
@@ -69,22 +67,6 @@ def _run(port: int, stop: Stop) -> None:
         finally:
             end_all(processes, stop.is_impatient)
         _say("The lab has ended.")
-
-
-def _set_up_django() -> Path:
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "kapsoweb.settings.local")
-    try:
-        if not apps.ready:
-            django.setup()
-        home = Path(settings.KAPSOWEB_HOME)
-        home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise HomeUnusable(
-            f"The lab's home cannot be used ({error.strerror}: {error.filename}); set KAPSOWEB_HOME to a folder "
-            "that this account may write."
-        ) from error
-    os.environ["KAPSOWEB_HOME"] = str(home)  # for web and worker, which run in another folder
-    return home
 
 
 def _wait_until_ready(processes: Sequence[Process], port: int, stop: Stop) -> bool:

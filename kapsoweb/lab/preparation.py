@@ -3,11 +3,9 @@
 from collections.abc import Callable
 
 from django.core.management import call_command
-from django.db import OperationalError, connections
+from django.db import OperationalError
 
 from cyclotron.demonstration.loading import load_demonstration
-from kapsoweb.accounts.actions import create_sign_in_link
-from kapsoweb.foundation import clock
 from kapsoweb.lab.errors import HomeUnusable
 
 
@@ -24,13 +22,3 @@ def prepare(say: Callable[[str], None]) -> None:
             f"The database does not do what it is asked: {str(error).strip()}. Check DATABASE_URL, or the disk "
             "that KAPSOWEB_HOME is on, and start again; nothing is lost."
         ) from error
-    finally:
-        connections.close_all()  # the supervisor lives long and has no further use for them
-
-
-def sign_in_path() -> str:
-    """The path of a fresh sign-in link, which works once."""
-    try:
-        return f"/sign-in/{create_sign_in_link(clock.now())}/"
-    finally:
-        connections.close_all()

@@ -20,15 +20,13 @@ PATIENCE_SECONDS = 60.0
 # The demonstration is another room's: here it is a few lines, so that what is tested is the supervisor.
 _PROGRAM = """
 import sys, types
-package = types.ModuleType("cyclotron.demonstration")
 loading = types.ModuleType("cyclotron.demonstration.loading")
 def load_demonstration(progress):
     {load}
 loading.load_demonstration = load_demonstration
-sys.modules[package.__name__] = package
 sys.modules[loading.__name__] = loading
-from kapsoweb.lab import main
-sys.exit(main())
+from kapsoweb.cli import main
+sys.exit(main(["lab"]))
 """
 QUICK = 'progress("demonstration loaded")'
 ENDLESS = 'progress("demonstration begun"); import time; time.sleep(3600)'

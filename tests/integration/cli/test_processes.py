@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import sqlite3
 import subprocess
@@ -37,6 +38,7 @@ def test_a_new_home_is_made_and_every_step_to_a_verified_report_runs_in_a_proces
     rows, report = write_rows(tmp_path / "rows.csv", 40), tmp_path / "report.json"
     created = as_a_process(tmp_path, "cyclotron", "create", "tried", *CREATE, "--learn-every", 7, "--seed", "seed-1")
     assert created.code == 0, created.err
+    assert created.err == f"Bringing the lab's database in {tmp_path / 'lab'} up to date.\n"
     assert (tmp_path / "lab").stat().st_mode & 0o077 == 0
     done = as_a_process(tmp_path, "cyclotron", "replay", "tried", rows, *COLUMNS, "--json")
     assert (done.code, done.document["recorded"]) == (0, 40), done.err
@@ -46,6 +48,7 @@ def test_a_new_home_is_made_and_every_step_to_a_verified_report_runs_in_a_proces
     assert (refused.code, refused.error["detail"]["requestBound"]) == (3, bound)
     evaluated = as_a_process(tmp_path, "cyclotron", "evaluate", "tried", "--confirm", bound, "--json")
     assert evaluated.code == 0, evaluated.err
+    assert re.fullmatch(r"(requests answered: \d+ of \d+ \(\d+ s\)\n)+", evaluated.err)
     assert evaluated.document["report"]["cost"]["newRequests"] == bound
     assert as_a_process(tmp_path, "cyclotron", "report", "tried", "--output", report).code == 0
     assert json.loads(report.read_text()) == evaluated.document["report"]

@@ -33,6 +33,7 @@ pytestmark = [pytest.mark.services, pytest.mark.django_db]
         ("cyclotron", "verify"),
         ("sign-in-link", "--port", "x"),
         ("worker", "--threads", "x"),
+        ("worker", "--threads", "0"),
     ],
     ids=repr,
 )

@@ -1,6 +1,7 @@
 """The supervisor behind `make lab`, run for real: its processes, its signals, its refusals."""
 
 import http.client
+import json
 import os
 import re
 import signal
@@ -111,6 +112,8 @@ def test_a_signal_ends_everything_cleanly_and_the_home_is_free_again(tmp_path: P
         assert "Traceback" not in "\n".join(lab.said)
     logs = "".join(log.read_text() for log in (lab.home / "logs").iterdir())
     assert "Traceback" not in logs
+    logged = [json.loads(line) for line in logs.splitlines() if line.startswith("{")]
+    assert any(line["message"].endswith(" ready.") and line["level"] == "INFO" for line in logged)
     assert (lab.home / "lab.lock").read_text() == ""
 
 
