@@ -11,11 +11,12 @@ from asgiref.sync import sync_to_async
 from django.db import transaction
 
 from cyclotron import actions, queries
+from cyclotron.actions.asking import Asker, Ceiling, Guard
 from cyclotron.actions.deciding import DecidedItem, decide_item
+from cyclotron.actions.evaluating import run_evaluation, start_evaluation
 from cyclotron.actions.learning import Learned, learn_if_due
 from cyclotron.actions.reviewing import RecordedReview
 from cyclotron.adapters.decision_model import DecisionModel
-from cyclotron.asking import Asker, Ceiling, Guard
 from cyclotron.core.definition import CyclotronDefinition
 from cyclotron.core.errors import (
     DefinitionChangedError,
@@ -25,10 +26,9 @@ from cyclotron.core.errors import (
 )
 from cyclotron.core.overview import SetSummary, Status
 from cyclotron.core.verdict import DEFAULT_MINIMUM_PER_LABEL
-from cyclotron.evaluation import run_evaluation, start_evaluation
-from cyclotron.evaluation.plan import make_plan
 from cyclotron.labels import CurrentLabel
 from cyclotron.models import Report
+from cyclotron.plan import make_plan
 from cyclotron.queries import EventPage
 from cyclotron.store import ROOM, Store, store_of
 from kapsoweb.accounts.access import access_record_by_name, local_account

@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from cyclotron.actions.evaluating import run_evaluation
+from cyclotron.actions.evaluating.starting import JOB_KIND
 from cyclotron.adapters.configured import decision_model
-from cyclotron.evaluation import run_evaluation
-from cyclotron.evaluation.starting import JOB_KIND
 from cyclotron.store import Store
 from kapsoweb.foundation import clock
 from kapsoweb.jobs.registry import job

@@ -25,9 +25,9 @@ from cyclotron.core.overview import (
 )
 from cyclotron.core.verdict import DEFAULT_MINIMUM_PER_LABEL
 from cyclotron.endpoints import definition_of
-from cyclotron.evaluation.plan import Plan, make_plan
 from cyclotron.labels import CurrentLabel, current_labels, label_counts, new_label_count, reviews_until_due
 from cyclotron.models import Classifier, Decision, Evaluation, Event, HeldOutSet, Item, Permit, Report, Version
+from cyclotron.plan import Plan, make_plan
 from cyclotron.store import Store
 from kapsoweb.foundation.canonical import is_storable
 

@@ -18,10 +18,10 @@ from django_htmx.http import reswap, retarget
 
 from cyclotron import queries
 from cyclotron.actions import freeze_held_out_set
+from cyclotron.actions.evaluating import cancel_evaluation, close_lost_evaluation, confirm_evaluation
 from cyclotron.adapters.configured import ModelNotConfiguredError, decision_model
 from cyclotron.core.report_text import report_csv
 from cyclotron.demonstration import NAME as DEMONSTRATION
-from cyclotron.evaluation import cancel_evaluation, close_lost_evaluation, confirm_evaluation
 from cyclotron.presentation.confusion import confusion_of
 from cyclotron.presentation.cyclotron_list import CyclotronRow, cyclotron_row, headline_of
 from cyclotron.presentation.history import history_of

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from cyclotron.actions.asking import Asker
 from cyclotron.actions.events import append_event
-from cyclotron.asking import Asker
 from cyclotron.core.configuration import Answer, Decided
 from cyclotron.core.draws import check_identity, partition_of, select, selection_draw
 from cyclotron.core.errors import InvalidItemError, ItemChangedError

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from cyclotron.actions.asking import Asker, cached_answers
 from cyclotron.actions.events import append_event
-from cyclotron.asking import Asker, cached_answers
 from cyclotron.core.configuration import Answer, Configuration, DecisionRequest, Endpoint
 from cyclotron.core.draws import DEVELOPMENT, TRAINING
 from cyclotron.core.learning import FitExample, LabelledText, assign_folds, fit_ml_model, propose

@@ -7,10 +7,10 @@ What is stored already is passed over, so a replay that was stopped goes on wher
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from cyclotron.actions.asking import Asker
 from cyclotron.actions.deciding import decide_item
 from cyclotron.actions.learning import Learned, learn_if_due
 from cyclotron.actions.reviewing import record_review
-from cyclotron.asking import Asker
 from cyclotron.core.errors import InvalidItemError, ItemChangedError, ReviewChangedError
 from cyclotron.core.replay import ReplayRow
 from cyclotron.models import Classifier, Decision, Item, Review

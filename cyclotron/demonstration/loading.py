@@ -4,16 +4,16 @@ from collections.abc import Callable
 from importlib import resources
 
 from cyclotron.actions import freeze_held_out_set
+from cyclotron.actions.asking import Asker
+from cyclotron.actions.evaluating import run_evaluation, start_evaluation
 from cyclotron.actions.replaying import replay_rows
 from cyclotron.adapters.local import LocalModel
-from cyclotron.asking import Asker
 from cyclotron.core.definition import ClassifierDefinition, CyclotronDefinition
 from cyclotron.core.replay import parse_replay
 from cyclotron.demonstration import NAME
 from cyclotron.engine import open_store
-from cyclotron.evaluation import run_evaluation, start_evaluation
-from cyclotron.evaluation.plan import make_plan
 from cyclotron.models import Report
+from cyclotron.plan import make_plan
 from cyclotron.store import Store
 from kapsoweb.foundation import clock
 from kapsoweb.foundation.strict_csv import read_rows

@@ -9,11 +9,11 @@ from playwright.sync_api import Browser, Page, expect
 
 from cyclotron import queries
 from cyclotron.actions import create_cyclotron
+from cyclotron.actions.evaluating import confirm_evaluation
 from cyclotron.adapters.local import LocalModel
 from cyclotron.core.definition import ClassifierDefinition, CyclotronDefinition
 from cyclotron.core.report import build_report
 from cyclotron.core.scored import ScoredItem
-from cyclotron.evaluation import confirm_evaluation
 from cyclotron.store import Store
 from kapsoweb.accounts.access import local_account
 from kapsoweb.accounts.actions import create_sign_in_link

@@ -9,11 +9,11 @@ import pytest
 from django.db import connections
 from pytest_django import Settings
 
+from cyclotron.actions.evaluating import confirm_evaluation, run_evaluation, running, start_evaluation
+from cyclotron.actions.evaluating.permits import claim_evaluation
 from cyclotron.adapters.openai import OpenAIModel
 from cyclotron.core.configuration import Answer, DecisionRequest
 from cyclotron.core.errors import EvaluationRunningError
-from cyclotron.evaluation import confirm_evaluation, run_evaluation, running, start_evaluation
-from cyclotron.evaluation.permits import claim_evaluation
 from cyclotron.models import Evaluation, Event, Permit, Report
 from cyclotron.store import Store
 from kapsoweb.foundation import clock

@@ -9,11 +9,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from cyclotron.actions import create_cyclotron, freeze_held_out_set, record_review, undo_review
+from cyclotron.actions.asking import Asker, Ceiling, Guard
 from cyclotron.actions.deciding import DecidedItem, decide_item
 from cyclotron.actions.learning import Learned, learn_if_due
 from cyclotron.actions.reviewing import RecordedReview
 from cyclotron.adapters.decision_model import DecisionModel
-from cyclotron.asking import Asker, Ceiling, Guard
 from cyclotron.core.configuration import Answer, DecisionRequest
 from cyclotron.core.definition import ClassifierDefinition, CyclotronDefinition
 from cyclotron.core.draws import partition_of

@@ -13,10 +13,10 @@ from typing import Any
 
 from django.conf import settings
 
+from cyclotron.actions.evaluating import close_lost_evaluation, confirm_evaluation, run_evaluation, start_evaluation
 from cyclotron.adapters.openai import OpenAIModel
-from cyclotron.evaluation import close_lost_evaluation, confirm_evaluation, run_evaluation, start_evaluation
-from cyclotron.evaluation.plan import make_plan
 from cyclotron.models import CachedAnswer, Evaluation, Permit, Report
+from cyclotron.plan import make_plan
 from cyclotron.store import Store
 from kapsoweb.foundation import clock
 from kapsoweb.jobs import queries as jobs

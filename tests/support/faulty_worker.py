@@ -62,7 +62,7 @@ class Place:
 
 def steps() -> dict[str, Place]:
     """The steps of an evaluation at which a process can be killed, in the order in which they are passed."""
-    from cyclotron.evaluation import permits, reporting, running
+    from cyclotron.actions.evaluating import permits, reporting, running
     from cyclotron.models import Permit
 
     return {
@@ -113,7 +113,7 @@ def killing(function: Callable[..., Any], *, on: int, after: bool) -> Callable[.
 
 def removals() -> dict[str, Callable[[], None]]:
     """The guards that can be taken away, to show that the tests need them."""
-    from cyclotron.evaluation.permits import EvaluationPermits
+    from cyclotron.actions.evaluating.permits import EvaluationPermits
 
     def grant_uncounted(permits: EvaluationPermits, fingerprint: str) -> int:
         return 0

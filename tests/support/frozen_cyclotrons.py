@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 from itertools import count
 
 from cyclotron.actions import create_cyclotron, freeze_held_out_set, record_review
+from cyclotron.actions.asking import Asker
 from cyclotron.actions.deciding import decide_item
 from cyclotron.actions.learning import learn_if_due
 from cyclotron.adapters.decision_model import DecisionModel
 from cyclotron.adapters.local import LocalModel
-from cyclotron.asking import Asker
 from cyclotron.core.definition import ClassifierDefinition, CyclotronDefinition
 from cyclotron.core.draws import AUDIT, DEVELOPMENT, TRAINING, partition_of
 from cyclotron.store import Store

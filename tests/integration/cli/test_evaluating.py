@@ -11,9 +11,9 @@ import pytest
 from pytest_django.fixtures import Settings
 
 from cyclotron.actions import record_review
+from cyclotron.actions.evaluating import reporting, start_evaluation
 from cyclotron.adapters.configured import decision_model
 from cyclotron.core.report_format import read_report
-from cyclotron.evaluation import reporting, start_evaluation
 from cyclotron.models import CachedAnswer, Decision, Evaluation, HeldOutItem, Permit, Report, StoredCyclotron
 from cyclotron.store import Store
 from kapsoweb.cli import cyclotron_commands

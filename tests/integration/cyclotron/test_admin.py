@@ -7,10 +7,10 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
+from cyclotron.actions.evaluating import run_evaluation, start_evaluation
 from cyclotron.adapters.local import LocalModel
-from cyclotron.evaluation import run_evaluation, start_evaluation
-from cyclotron.evaluation.plan import make_plan
 from cyclotron.models import Item, Report
+from cyclotron.plan import make_plan
 from tests.support.frozen_cyclotrons import FROZEN_AT, LABELS, frozen_cyclotron
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db]

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from cyclotron.actions.asking import Ceiling
 from cyclotron.actions.deciding import MAX_VALUES_BYTES
-from cyclotron.asking import Ceiling
 from cyclotron.core.configuration import Answer, DecisionRequest
 from cyclotron.core.draws import partition_of, selection_draw
 from cyclotron.core.errors import (

@@ -14,10 +14,19 @@ from django.db.models import Model
 
 from cyclotron import queries
 from cyclotron.actions import undo_review
+from cyclotron.actions.asking import Asker, Ceiling
+from cyclotron.actions.evaluating import (
+    StartedEvaluation,
+    cancel_evaluation,
+    close_lost_evaluation,
+    confirm_evaluation,
+    run_evaluation,
+    start_evaluation,
+)
+from cyclotron.actions.evaluating.running import EndedEvaluation
 from cyclotron.actions.learning import learn_if_due
 from cyclotron.adapters.local import LocalModel
 from cyclotron.adapters.openai import OpenAIModel
-from cyclotron.asking import Asker, Ceiling
 from cyclotron.core.configuration import DecisionRequest
 from cyclotron.core.errors import (
     EvaluationInterruptedError,
@@ -27,16 +36,6 @@ from cyclotron.core.errors import (
 )
 from cyclotron.core.report_format import read_report
 from cyclotron.engine import Cyclotron
-from cyclotron.evaluation import (
-    StartedEvaluation,
-    cancel_evaluation,
-    close_lost_evaluation,
-    confirm_evaluation,
-    run_evaluation,
-    start_evaluation,
-)
-from cyclotron.evaluation.plan import make_plan
-from cyclotron.evaluation.running import EndedEvaluation
 from cyclotron.models import (
     CachedAnswer,
     Classifier,
@@ -55,6 +54,7 @@ from cyclotron.models import (
     Review,
     Version,
 )
+from cyclotron.plan import make_plan
 from cyclotron.store import Store
 from kapsoweb.foundation import clock
 from kapsoweb.jobs import actions as jobs_actions

@@ -9,9 +9,10 @@ import pytest
 
 from cyclotron import queries
 from cyclotron.actions import create_cyclotron, freeze_held_out_set
+from cyclotron.actions.asking import Asker
+from cyclotron.actions.evaluating import StartedEvaluation, confirm_evaluation, run_evaluation, start_evaluation
 from cyclotron.adapters.local import LocalModel
 from cyclotron.adapters.openai import OpenAIModel
-from cyclotron.asking import Asker
 from cyclotron.core.errors import (
     BoundChangedError,
     CyclotronError,
@@ -26,9 +27,8 @@ from cyclotron.core.errors import (
     RequestIdReusedError,
 )
 from cyclotron.core.overview import Overview
-from cyclotron.evaluation import StartedEvaluation, confirm_evaluation, run_evaluation, start_evaluation
-from cyclotron.evaluation.plan import make_plan
 from cyclotron.models import CachedAnswer, Evaluation, Event, HeldOutItem, Permit, Report
+from cyclotron.plan import make_plan
 from cyclotron.store import Store
 from kapsoweb.foundation import clock
 from kapsoweb.foundation.canonical import UnreadableValueError

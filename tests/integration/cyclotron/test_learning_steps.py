@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from cyclotron.actions import learning
+from cyclotron.actions.asking import Ceiling
 from cyclotron.actions.replaying import replay_rows
 from cyclotron.adapters.local import LocalModel
-from cyclotron.asking import Ceiling
 from cyclotron.core.configuration import Answer, Configuration, DecisionRequest, Endpoint
 from cyclotron.core.draws import partition_of, selection_draw
 from cyclotron.core.errors import ModelError, RequestCeilingError

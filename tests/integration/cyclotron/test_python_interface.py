@@ -7,6 +7,7 @@ import pytest
 from asgiref.sync import async_to_sync
 
 from cyclotron import queries
+from cyclotron.actions.evaluating import cancel_evaluation
 from cyclotron.adapters.local import LocalModel
 from cyclotron.core.configuration import DecisionRequest
 from cyclotron.core.definition import ClassifierDefinition, CyclotronDefinition
@@ -25,7 +26,6 @@ from cyclotron.core.errors import (
 )
 from cyclotron.core.report_format import read_report
 from cyclotron.engine import Cyclotron
-from cyclotron.evaluation import cancel_evaluation
 from cyclotron.models import CachedAnswer, Evaluation, LearningStep, Permit, Report, Review, StoredCyclotron, Version
 from cyclotron.store import Store
 from kapsoweb.accounts.access import access_record, local_account

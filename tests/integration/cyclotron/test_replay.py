@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from cyclotron.actions import undo_review
+from cyclotron.actions.asking import Ceiling
 from cyclotron.actions.deciding import MAX_VALUES_BYTES
 from cyclotron.actions.replaying import Replayed, replay_rows
 from cyclotron.adapters.local import LocalModel
-from cyclotron.asking import Ceiling
 from cyclotron.core.configuration import Answer, DecisionRequest
 from cyclotron.core.draws import partition_of
 from cyclotron.core.errors import RequestCeilingError

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from django.db.models import Count, F, QuerySet, Sum
 
-from cyclotron.asking import Clock, store_answers
+from cyclotron.actions.asking import Clock, store_answers
 from cyclotron.core.configuration import Answer, DecisionRequest
 from cyclotron.core.errors import PermitsExhaustedError
 from cyclotron.models import CachedAnswer, Evaluation, Permit

@@ -6,8 +6,11 @@ Nothing is learned, fitted, promoted or reviewed here. Source: spec held-out, se
 from collections.abc import Callable, Set
 from dataclasses import dataclass
 
+from cyclotron.actions.asking import Asked, Asker, Ceiling, Clock, Guard, cached_answers
+from cyclotron.actions.evaluating.permits import EvaluationPermits, claim_evaluation
+from cyclotron.actions.evaluating.reporting import write_report
+from cyclotron.actions.evaluating.starting import interrupt
 from cyclotron.adapters.decision_model import DecisionModel
-from cyclotron.asking import Asked, Asker, Ceiling, Clock, Guard, cached_answers
 from cyclotron.core.configuration import DecisionRequest
 from cyclotron.core.errors import (
     ModelRefusedError,
@@ -16,11 +19,8 @@ from cyclotron.core.errors import (
     RequestCeilingError,
 )
 from cyclotron.core.interruption import Interruption
-from cyclotron.evaluation.permits import EvaluationPermits, claim_evaluation
-from cyclotron.evaluation.plan import Plan, comparison_of, scored_items
-from cyclotron.evaluation.reporting import write_report
-from cyclotron.evaluation.starting import interrupt
 from cyclotron.models import Evaluation, HeldOutItem
+from cyclotron.plan import Plan, comparison_of, scored_items
 from cyclotron.store import Store
 from kapsoweb.jobs.errors import ClaimLost
 

@@ -17,8 +17,8 @@ from cyclotron.core.errors import (
 )
 from cyclotron.core.interruption import Interruption
 from cyclotron.core.verdict import DEFAULT_MINIMUM_PER_LABEL, check_minimum
-from cyclotron.evaluation.plan import Plan, comparison_of, make_plan
 from cyclotron.models import Evaluation
+from cyclotron.plan import Plan, comparison_of, make_plan
 from cyclotron.store import Store
 from kapsoweb.foundation.canonical import check_text, digest
 from kapsoweb.foundation.identifiers import new_id

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Required, TypedDict, Unpack
 
+from cyclotron.actions.evaluating.running import run_evaluation
+from cyclotron.actions.evaluating.starting import StartedEvaluation, start_evaluation
 from cyclotron.adapters.decision_model import DecisionModel
-from cyclotron.evaluation.running import run_evaluation
-from cyclotron.evaluation.starting import StartedEvaluation, start_evaluation
 from cyclotron.store import Store
 
 

@@ -3,15 +3,15 @@
 from collections.abc import Mapping
 from datetime import datetime
 
+from cyclotron.actions.evaluating.permits import spent_by
 from cyclotron.actions.events import append_event
 from cyclotron.core.configuration import Answer
 from cyclotron.core.report import CostFacts, EndpointFacts, ReportInputs, SetFacts, build_report
 from cyclotron.core.scored import ScoredItem
 from cyclotron.endpoints import Column
-from cyclotron.evaluation.permits import spent_by
-from cyclotron.evaluation.plan import Plan
 from cyclotron.labels import labels_that_count
 from cyclotron.models import Evaluation, HeldOutItem, Report
+from cyclotron.plan import Plan
 from cyclotron.store import Store
 from kapsoweb.foundation.identifiers import new_id
 
