@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Case, Count, Exists, F, Max, OuterRef, QuerySet, Value, When
+from django.db.models import Case, Count, Exists, F, Max, OuterRef, Q, QuerySet, Value, When
 
 from cyclotron.core.draws import AUDIT, REVIEWER, TRAINING
 from cyclotron.models import Classifier, HeldOutItem, Item, LearningStep, Review
@@ -15,14 +15,15 @@ from cyclotron.store import Store
 class CurrentLabel:
     """An item's latest label that is not undone, and what its review may be used for.
 
-    `use` is `training`, `development` or `audit`: the item's partition, but `training` wherever a person chose a
-    review of it. `propensity` is the item's, and 1 where a person chose it (a choice has none).
+    `use` is `training`, `development` or `audit`: the item's partition, but `training` wherever a person chose it (see
+    `chosen_by_a_person`, and `chosen`). `propensity` is the item's, and 1 where a person chose it (a choice has none).
     """
 
     item_key: int
     item_id: str
     label: str
     use: str
+    chosen: bool
     propensity: float
     values: dict[str, Any]
     values_digest: str
@@ -34,8 +35,12 @@ class CurrentLabel:
 
 
 def chosen_by_a_person(store: Store, classifier: Classifier) -> QuerySet[Review]:
-    """The active reviews that a person chose: their items train, whatever their partition."""
-    return store.all(Review).filter(classifier=classifier, undone_at=None, selected_by=REVIEWER)
+    """The reviews that a person chose: their items train, whatever their partition.
+
+    An undone one counts no more, unless something was learned from it: what has taught must never be scored.
+    """
+    chosen = store.all(Review).filter(classifier=classifier, selected_by=REVIEWER)
+    return chosen.filter(Q(undone_at=None) | Q(taught=True))
 
 
 def labels_that_count(store: Store, classifier: Classifier, *, use: str | None = None) -> QuerySet[Review]:
@@ -65,6 +70,7 @@ def current_labels(store: Store, classifier: Classifier, *, use: str | None = No
             item_id=row["item__identity"],
             label=str(row["label"]),
             use=row["use"],
+            chosen=row["by_person"],
             propensity=1.0 if row["by_person"] else row["item__propensity"],
             values=row["item__values"],
             values_digest=row["item__values_digest"],

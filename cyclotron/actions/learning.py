@@ -8,17 +8,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from cyclotron.actions.asking import Asker, cached_answers
+from cyclotron.actions.asking import LOOK_UP_AT_ONCE, Asker, cached_answers
 from cyclotron.actions.events import append_event
 from cyclotron.core.configuration import Answer, Configuration, DecisionRequest, Endpoint
-from cyclotron.core.draws import DEVELOPMENT, TRAINING
+from cyclotron.core.draws import DEVELOPMENT, REVIEWER, TRAINING
 from cyclotron.core.learning import FitExample, LabelledText, assign_folds, fit_ml_model, propose
 from cyclotron.core.learning.ml_model import MlModel
 from cyclotron.core.metrics import endpoint_metrics
 from cyclotron.core.scored import ScoredItem, columns_of
 from cyclotron.endpoints import Column, active_column, definition_of
 from cyclotron.labels import CurrentLabel, current_labels, last_learning_step, reviews_until_due
-from cyclotron.models import Classifier, LearningStep, MlModelRecord, OutOfFoldAnswer, Version
+from cyclotron.models import Classifier, LearningStep, MlModelRecord, OutOfFoldAnswer, Review, Version
 from cyclotron.store import Store
 
 FOLDS = 5
@@ -82,6 +82,7 @@ def _learn(asker: Asker, row: Classifier, *, now: datetime) -> Learned | None:
         newest = last_learning_step(store, row)
         if (newest.number if newest else 0) != number - 1:
             return None  # another process learned from the same reviews first; its step stands
+        session.mark_what_taught()
         version, record = _activate(store, row, winner.column, outcome, session, reviews, now)
         LearningStep.objects.using(store.using).create(
             classifier=row,
@@ -124,6 +125,16 @@ class _Session:
         self.current = active_column(row)
         self.new_requests = 0
         self.out_of_fold: dict[int, str] = {}  # of the candidate: item key -> fingerprint
+
+    def mark_what_taught(self) -> None:
+        """Note which chosen reviews this step has read; the caller's transaction commits it with the step.
+
+        One that was undone while the step ran is noted all the same: it has been read.
+        """
+        chosen = self.asker.store.all(Review).filter(classifier=self.row, selected_by=REVIEWER, taught=False)
+        keys = [label.item_key for label in self.training if label.chosen]
+        for start in range(0, len(keys), LOOK_UP_AT_ONCE):
+            chosen.filter(item_id__in=keys[start : start + LOOK_UP_AT_ONCE]).update(taught=True)
 
     def active(self) -> _Fitted:
         return self._on_development(self.current)

@@ -142,6 +142,7 @@ class Review(models.Model):
     """A label (or a close without one) that a reviewer gave to a decision. `identity` is the caller's.
 
     Rows are never deleted: an undo sets `undone_at`. The latest review that is not undone is the one that counts.
+    `taught` is set once a learning step has read a review that a person chose: an undo cannot unteach it.
     """
 
     cyclotron = models.ForeignKey(StoredCyclotron, on_delete=models.PROTECT, related_name="reviews")
@@ -156,6 +157,7 @@ class Review(models.Model):
     selected_by = models.CharField(max_length=16)
     corrects = models.ForeignKey("self", null=True, on_delete=models.PROTECT, related_name="+")
     content_digest = models.CharField(max_length=DIGEST)
+    taught = models.BooleanField(default=False)
     recorded_at = models.DateTimeField()
     undone_at = models.DateTimeField(null=True)
     undone_by = models.CharField(max_length=IDENTITY, blank=True, default="")

@@ -27,6 +27,7 @@ from cyclotron.models import (
     MlModelRecord,
     Version,
 )
+from cyclotron.plan import held_out_set_of, scored_items
 from cyclotron.queries import status
 from tests.support.arrivals import Held, arrivals, flipped, held
 from tests.support.cyclotrons import SEED, CountingModel, Workbench, classifier, identities, ticking, workbench
@@ -449,3 +450,51 @@ def test_learners_that_race_record_one_step() -> None:
     assert LearningStep.objects.count() == 1
     assert Version.objects.count() == 2
     assert bench.store.all(Event).filter(kind="learning-promoted").count() == 1
+
+
+# What has taught --------------------
+
+
+def test_an_audit_item_that_taught_by_a_persons_choice_is_never_scored_again_though_the_choice_is_undone() -> None:
+    bench = workbench(learn_every=1)
+    kept, chosen = identities("audit", 2)
+    bench.label(kept, "include")
+    bench.label(chosen, "exclude")
+    frozen = bench.freeze()
+    choice = bench.choose(chosen, "include")
+    assert len(bench.learn()) == 1
+    bench.undo(choice)
+    assert bench.labels("audit") == {kept: "include"}
+    assert bench.labels("training") == {chosen: "exclude"}
+    row = bench.store.classifier()
+    assert [item.identity for item in scored_items(bench.store, row, held_out_set_of(bench.store, row, frozen.id))] == [
+        kept
+    ]
+
+
+def test_a_choice_that_was_undone_before_anything_was_learned_from_it_leaves_the_item_where_it_was() -> None:
+    bench = workbench(learn_every=2)
+    (chosen,) = identities("audit", 1)
+    bench.label(chosen, "exclude")
+    choice = bench.choose(chosen, "include")
+    assert bench.learn() == []
+    bench.undo(choice)
+    bench.label(identities("training", 1)[0], "include")
+    assert len(bench.learn()) == 1
+    assert bench.labels("audit") == {chosen: "exclude"}
+
+
+def test_a_choice_that_is_undone_while_a_step_reads_it_has_taught() -> None:
+    bench = workbench(learn_every=1)
+    (chosen,) = identities("audit", 1)
+    choice = bench.choose(chosen, "include")
+
+    class Meanwhile(CountingModel):
+        def answer(self, request: DecisionRequest) -> Answer:
+            bench.undo(choice)
+            return super().answer(request)
+
+    learning_bench = replace(bench, model=Meanwhile(identity="meanwhile/1"))
+    assert len(learning_bench.learn()) == 1
+    bench.label(chosen, "include")
+    assert bench.labels("audit") == {}
