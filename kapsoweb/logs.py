@@ -81,8 +81,16 @@ def request_id_middleware(get_response: Callable[[HttpRequest], Any]) -> Callabl
     return handle
 
 
+LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+FORMS = ("json", "plain")
+
+
 def logging_configuration(level: str, form: str) -> dict[str, Any]:
-    """Django's `LOGGING`: `form` is "json" (services) or "plain" (a person at a terminal)."""
+    """Django's `LOGGING`: `form` is "json" (services) or "plain" (a person at a terminal). Raises `ValueError`."""
+    if level not in LEVELS or form not in FORMS:
+        raise ValueError(
+            f"KAPSOWEB_LOG_LEVEL must be one of {', '.join(LEVELS)}, and KAPSOWEB_LOG_FORMAT one of {', '.join(FORMS)}"
+        )
     return {
         "version": 1,
         "disable_existing_loggers": False,

@@ -35,8 +35,14 @@ def set_up_django(*, plain_logs: bool) -> None:
     with _home_in_words():
         try:
             django.setup()
-        except ImproperlyConfigured as error:
-            raise NotConfiguredError(str(error)) from error
+        except (ImproperlyConfigured, ValueError, KeyError) as error:
+            raise NotConfiguredError(
+                f"the settings do not hold what the lab needs: {error}. Settings come from the environment."
+            ) from error
+        except ModuleNotFoundError as error:
+            if error.name is None or not os.environ["DJANGO_SETTINGS_MODULE"].startswith(error.name):
+                raise  # a part of the lab is missing, which is no matter of settings
+            raise NotConfiguredError(f"DJANGO_SETTINGS_MODULE names no module: there is no {error.name}.") from error
     if plain_logs:
         level = os.environ.get("KAPSOWEB_LOG_LEVEL", "WARNING")
         dictConfig(logging_configuration(level, os.environ.get("KAPSOWEB_LOG_FORMAT", "plain")))

@@ -10,9 +10,10 @@ from django.conf import settings
 
 from cyclotron import queries
 from cyclotron.actions import freeze_held_out_set
+from cyclotron.actions.asking import Asker
+from cyclotron.actions.evaluating import close_lost_evaluation, confirm_evaluation
 from cyclotron.actions.replaying import replay_rows
 from cyclotron.adapters.configured import decision_model
-from cyclotron.actions.asking import Asker
 from cyclotron.core.definition import DEFAULT_LEARN_EVERY, ClassifierDefinition, CyclotronDefinition
 from cyclotron.core.errors import EvaluationRunningError, NoSuchReportError, NothingToScoreError
 from cyclotron.core.interruption import Interruption
@@ -20,9 +21,8 @@ from cyclotron.core.overview import SetSummary, Status
 from cyclotron.core.replay import parse_replay
 from cyclotron.core.report_text import report_csv, report_markdown
 from cyclotron.engine import open_store
-from cyclotron.actions.evaluating import close_lost_evaluation, confirm_evaluation
-from cyclotron.plan import make_plan
 from cyclotron.models import Evaluation
+from cyclotron.plan import make_plan
 from cyclotron.store import ROOM, Store, store_of
 from kapsoweb.accounts.access import access_record_by_name, local_account
 from kapsoweb.accounts.actions import check_name

@@ -12,10 +12,17 @@ from kapsoweb.starting import ready_home, set_up_django
 
 
 class DatabaseNotReadyError(KapsoError):
-    """The database cannot be reached or is behind the code."""
+    """The database cannot be reached, is behind the code, or does not do what it is asked."""
 
     id = "database-not-ready"
     kind = Kind.FAILED
+
+    @classmethod
+    def of(cls, error: Exception) -> "DatabaseNotReadyError":
+        """What a database said, in words; what was committed before stays."""
+        return cls(
+            f"The database does not do what it is asked: {str(error).strip()}. What was recorded before is kept."
+        )
 
 
 def set_up(*, plain_logs: bool) -> None:
@@ -34,4 +41,4 @@ def set_up(*, plain_logs: bool) -> None:
         elif behind:
             raise DatabaseNotReadyError("The database is behind this version; run `python manage.py migrate`.")
     except (DatabaseError, sqlite3.Error) as error:
-        raise DatabaseNotReadyError(f"The database does not do what it is asked: {str(error).strip()}") from error
+        raise DatabaseNotReadyError.of(error) from error

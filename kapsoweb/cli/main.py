@@ -9,6 +9,9 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
+from django.db import DatabaseError
+
+from kapsoweb.cli.database import DatabaseNotReadyError, set_up
 from kapsoweb.cli.output import BAD_USAGE, FAILED, Result, say, show, show_error
 from kapsoweb.foundation.errors import KapsoError
 
@@ -40,12 +43,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _parser().print_help()
             return BAD_USAGE
         if namespace.needs_database:
-            from kapsoweb.cli.database import set_up  # noqa: PLC0415 - Django is set up for commands that need it
-
             set_up(plain_logs=namespace.plain_logs)
         return show(_command(namespace)(namespace), as_json=as_json)
     except KapsoError as error:
         return show_error(error, as_json=as_json)
+    except DatabaseError as error:
+        return show_error(DatabaseNotReadyError.of(error), as_json=as_json)
     except BrokenPipeError:
         # The reader of our output has left; there is nobody to tell. Point the stream away so that exit stays silent.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

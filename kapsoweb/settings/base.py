@@ -1,31 +1,47 @@
 """What every kind of lab shares. Values that differ come from the environment; nothing secret has a default here."""
 
+import math
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import environ
 from csp.constants import NONCE, NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
 
 from kapsoweb.logs import logging_configuration
 
 env = environ.Env()
 
+
+def _number(name: str, default: float) -> float:
+    """A positive number from the environment."""
+    text: str = env.str(name, default=str(default))
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 < value < math.inf:
+        raise ImproperlyConfigured(f"{name} must be a number above 0, not {text[:80]!r}")
+    return value
+
+
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
 
 # The lab ------------------------------------------------------------------------------------------------------------
 
-KAPSOWEB_HOME = Path(env.str("KAPSOWEB_HOME", default="~/.kapso/lab")).expanduser().absolute()
+KAPSOWEB_HOME = Path(env.str("KAPSOWEB_HOME", default="") or "~/.kapso/lab").expanduser().absolute()
 KAPSOWEB_ALLOW_LIVE: bool = env.bool("KAPSOWEB_ALLOW_LIVE", default=False)
 KAPSOWEB_DECISION_MODEL: str = env.str("KAPSOWEB_DECISION_MODEL", default="local")  # "local" or "openai"
 KAPSOWEB_MODEL_NAME: str = env.str("KAPSOWEB_MODEL_NAME", default="")
 KAPSOWEB_MODEL_URL: str = env.str("KAPSOWEB_MODEL_URL", default="")
 KAPSOWEB_MODEL_KEY: str = env.str("KAPSOWEB_MODEL_KEY", default="")
 
-KAPSOWEB_JOB_LEASE_SECONDS: float = env.float("KAPSOWEB_JOB_LEASE_SECONDS", default=30.0)
-KAPSOWEB_JOB_HEARTBEAT_SECONDS: float = env.float("KAPSOWEB_JOB_HEARTBEAT_SECONDS", default=5.0)
-KAPSOWEB_JOB_MAX_ATTEMPTS: int = env.int("KAPSOWEB_JOB_MAX_ATTEMPTS", default=40)
-KAPSOWEB_SWEEP_SECONDS: float = env.float("KAPSOWEB_SWEEP_SECONDS", default=10.0)
-KAPSOWEB_WORKER_SEEN_SECONDS: float = env.float("KAPSOWEB_WORKER_SEEN_SECONDS", default=15.0)
+KAPSOWEB_JOB_LEASE_SECONDS: float = _number("KAPSOWEB_JOB_LEASE_SECONDS", 30.0)
+KAPSOWEB_JOB_HEARTBEAT_SECONDS: float = _number("KAPSOWEB_JOB_HEARTBEAT_SECONDS", 5.0)
+KAPSOWEB_JOB_MAX_ATTEMPTS: int = int(_number("KAPSOWEB_JOB_MAX_ATTEMPTS", 40))
+KAPSOWEB_SWEEP_SECONDS: float = _number("KAPSOWEB_SWEEP_SECONDS", 10.0)
+KAPSOWEB_WORKER_SEEN_SECONDS: float = _number("KAPSOWEB_WORKER_SEEN_SECONDS", 15.0)
 KAPSOWEB_CELERY_APP = "kapsoweb.celery.app"
 
 # Django -------------------------------------------------------------------------------------------------------------
@@ -97,9 +113,15 @@ SQLITE_OPTIONS: dict[str, Any] = {
 POSTGRESQL_OPTIONS: dict[str, Any] = {"pool": {"min_size": 0, "max_size": 20, "timeout": 20}}
 
 
+DATABASE_SCHEMES = ("postgres", "postgresql", "sqlite")
+
+
 def database(home: Path) -> dict[str, Any]:
     """The default database: `DATABASE_URL`, or else SQLite in the lab's home, with the options each engine needs."""
-    settings: dict[str, Any] = dict(env.db_url("DATABASE_URL", default=f"sqlite:///{home / 'lab.sqlite3'}"))
+    address: str = env.str("DATABASE_URL", default="") or f"sqlite:///{home / 'lab.sqlite3'}"
+    if urlsplit(address).scheme not in DATABASE_SCHEMES:
+        raise ImproperlyConfigured(f"DATABASE_URL must begin with one of {', '.join(DATABASE_SCHEMES)} and ://")
+    settings: dict[str, Any] = dict(env.db_url_config(address))
     is_postgresql = settings["ENGINE"] == "django.db.backends.postgresql"
     settings["OPTIONS"] = {**settings.get("OPTIONS", {}), **(POSTGRESQL_OPTIONS if is_postgresql else SQLITE_OPTIONS)}
     settings["CONN_MAX_AGE"] = 0  # a pool forbids any other

@@ -142,3 +142,38 @@ def test_a_reader_that_has_left_is_no_traceback(tmp_path: Path) -> None:
 def test_an_argument_of_any_length_is_an_argument(tmp_path: Path, argument: str) -> None:
     refused = as_a_process(tmp_path, "cyclotron", "verify", argument, "--json")
     assert (refused.code, refused.error["id"]) == (2, "unusable-file")
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("KAPSOWEB_JOB_LEASE_SECONDS", "soon"),
+        ("KAPSOWEB_SWEEP_SECONDS", "0"),
+        ("KAPSOWEB_LOG_LEVEL", "LOUD"),
+        ("DATABASE_URL", "garbage"),
+        ("DJANGO_SETTINGS_MODULE", "kapsoweb.settings.nowhere"),
+    ],
+)
+def test_a_setting_that_cannot_be_used_is_named_and_nothing_is_made(tmp_path: Path, setting: str, value: str) -> None:
+    home = tmp_path / "home"
+    settings = {"DJANGO_SETTINGS_MODULE": "kapsoweb.settings.local", "KAPSOWEB_HOME": str(home), setting: value}
+    ended = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "import sys; from kapsoweb.cli import main; sys.exit(main())",
+            "cyclotron",
+            "list",
+            "--json",
+        ],
+        env={"PATH": os.environ["PATH"], **settings},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 2
+    error = json.loads(ended.stdout)["error"]
+    assert error["id"] == "not-configured"
+    assert setting in error["message"]
+    assert "Traceback" not in ended.stderr
+    assert not (home / "lab.sqlite3").exists()
