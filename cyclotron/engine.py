@@ -206,7 +206,10 @@ class Cyclotron:
 
 
 def open_store(name: str, definition: CyclotronDefinition) -> Store:
-    """The local account's cyclotron of that name, created from the definition when there is none."""
+    """The local account's cyclotron of that name, created from the definition when there is none.
+
+    A `learn_every` in the definition becomes the store's. Raises `DefinitionChangedError`.
+    """
     account = local_account()
     try:
         store = store_of(access_record_by_name(account, ROOM, name))
@@ -219,6 +222,8 @@ def open_store(name: str, definition: CyclotronDefinition) -> Store:
         raise DefinitionChangedError(
             f"{name} is held with another definition; a changed definition needs a new name.", name=name
         )
+    if definition.learn_every is not None:
+        actions.set_learning_interval(store, definition.learn_every, now=clock.now())
     return store
 
 

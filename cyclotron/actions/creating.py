@@ -6,7 +6,7 @@ from django.db import transaction
 
 from cyclotron.actions.events import append_event
 from cyclotron.core.configuration import Configuration, Endpoint
-from cyclotron.core.definition import CyclotronDefinition
+from cyclotron.core.definition import DEFAULT_LEARN_EVERY, CyclotronDefinition
 from cyclotron.models import Classifier, StoredCyclotron, Version
 from cyclotron.store import Store
 from kapsoweb.foundation.identifiers import new_id
@@ -20,7 +20,7 @@ def create_cyclotron(*, name: str, definition: CyclotronDefinition, now: datetim
             name=name,
             seed=definition.seed,
             fingerprint=definition.fingerprint,
-            learn_every=definition.learn_every,
+            learn_every=DEFAULT_LEARN_EVERY if definition.learn_every is None else definition.learn_every,
             created_at=now,
         )
         store = Store(using=using, cyclotron_id=row.id)
@@ -39,3 +39,14 @@ def create_cyclotron(*, name: str, definition: CyclotronDefinition, now: datetim
             stored.save(using=using, update_fields=["active_version"])
         append_event(store, row, kind="created", detail={"fingerprint": row.fingerprint}, now=now)
     return store
+
+
+def set_learning_interval(store: Store, learn_every: int, *, now: datetime) -> None:
+    """Change after how many new training reviews learning is due; counted from the last learning step as before."""
+    with store.transaction():
+        locked = store.lock()
+        if locked.learn_every == learn_every:
+            return
+        locked.learn_every = learn_every
+        locked.save(using=store.using, update_fields=["learn_every"])
+        append_event(store, locked, kind="learning-interval-set", detail={"learnEvery": learn_every}, now=now)

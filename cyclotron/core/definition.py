@@ -98,12 +98,12 @@ class CyclotronDefinition:
     """One AI decision about one kind of item: its seed and its classifiers, in order.
 
     `learn_every` is the number of new training reviews after which learning is due; it is a setting of the store and
-    no part of the fingerprint.
+    no part of the fingerprint. None leaves a store's setting as it is, and is 20 for a new one.
     """
 
     seed: str
     classifiers: tuple[ClassifierDefinition, ...]
-    learn_every: int = DEFAULT_LEARN_EVERY
+    learn_every: int | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.seed, str) or not self.seed:
@@ -114,7 +114,7 @@ class CyclotronDefinition:
         names = [classifier.name for classifier in self.classifiers]
         if len(set(names)) != len(names):
             raise InvalidDefinitionError("the classifiers of a cyclotron must have different names.", names=names)
-        if (
+        if self.learn_every is not None and (
             isinstance(self.learn_every, bool)
             or not isinstance(self.learn_every, int)
             or not 1 <= self.learn_every <= MAX_LEARN_EVERY

@@ -14,7 +14,7 @@ from cyclotron.actions.asking import Asker
 from cyclotron.actions.evaluating import close_lost_evaluation, confirm_evaluation
 from cyclotron.actions.replaying import replay_rows
 from cyclotron.adapters.configured import decision_model
-from cyclotron.core.definition import DEFAULT_LEARN_EVERY, ClassifierDefinition, CyclotronDefinition
+from cyclotron.core.definition import ClassifierDefinition, CyclotronDefinition
 from cyclotron.core.errors import EvaluationRunningError, NoSuchReportError, NothingToScoreError
 from cyclotron.core.interruption import Interruption
 from cyclotron.core.overview import SetSummary, Status
@@ -62,7 +62,7 @@ def create(given: argparse.Namespace) -> Result:
                 rubric=rubric,
             ),
         ),
-        learn_every=DEFAULT_LEARN_EVERY if given.learn_every is None else given.learn_every,
+        learn_every=given.learn_every,
     )
     store = open_store(given.name, definition)
     document = {"name": given.name, "id": store.cyclotron_id, "fingerprint": definition.fingerprint}

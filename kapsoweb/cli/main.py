@@ -102,7 +102,7 @@ def _cyclotron_commands(parser: argparse.ArgumentParser) -> None:
     create.add_argument("--question", required=True, metavar="TEXT", help="what is asked about each item")
     create.add_argument("--rubric-file", metavar="F", help="a text file with the seed rubric")
     create.add_argument("--seed", metavar="S", help="fixes partitions and draws (default: the name)")
-    create.add_argument("--learn-every", type=int, metavar="N", help="training reviews between learning (default 20)")
+    create.add_argument("--learn-every", type=int, metavar="N", help="training reviews between learning (20 when new)")
 
     replay = add("replay", "Decide each row of a labelled file, record its label, learn as it goes.", "replay")
     replay.add_argument("file", metavar="FILE.csv")

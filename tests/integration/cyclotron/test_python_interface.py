@@ -1,6 +1,7 @@
 """The interface that an application calls: open, decide, review, learn, freeze, look at the bound, evaluate, read."""
 
 import inspect
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -367,3 +368,12 @@ def test_the_embedded_model_decides_without_a_network() -> None:
 def test_a_ceiling_that_is_no_whole_number_is_refused_when_opening(ceiling: Any) -> None:
     with pytest.raises(InvalidEvaluationError, match="max_requests"):
         opened(max_requests=ceiling)
+
+
+def test_a_learning_interval_given_again_is_the_stores_and_one_that_is_not_given_leaves_it() -> None:
+    def opened_with(learn_every: int | None) -> Cyclotron:
+        return Cyclotron.open("lab:tried", replace(definition(), learn_every=learn_every), CountingModel())
+
+    assert [opened_with(given).status().next_learning_in for given in (None, 7, None, 7)] == [20, 7, 7, 7]
+    kinds = [event.kind for event in opened_with(None).events().events]
+    assert kinds == ["created", "learning-interval-set"]

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from cyclotron.core.definition import DEFAULT_LEARN_EVERY, ClassifierDefinition, CyclotronDefinition
+from cyclotron.core.definition import ClassifierDefinition, CyclotronDefinition
 from cyclotron.core.errors import InvalidDefinitionError
 from kapsoweb.foundation.canonical import UnreadableValueError
 from kapsoweb.foundation.errors import KapsoError
@@ -76,14 +76,10 @@ def test_a_cyclotron_has_classifiers_of_different_names() -> None:
     assert len(definition(classifier("one"), classifier("One")).classifiers) == 2
 
 
-@pytest.mark.parametrize("learn_every", [0, -1, True, 1.0, "20", None, 2**31, 10**30])
+@pytest.mark.parametrize("learn_every", [0, -1, True, 1.0, "20", 2**31, 10**30])
 def test_learning_is_due_after_a_whole_number_of_reviews_that_a_database_can_hold(learn_every: Any) -> None:
     with pytest.raises(InvalidDefinitionError):
         definition(learn_every=learn_every)
-
-
-def test_learning_is_due_after_20_reviews_unless_said_otherwise() -> None:
-    assert CyclotronDefinition("s", (classifier(),)).learn_every == DEFAULT_LEARN_EVERY == 20
 
 
 @pytest.mark.parametrize(
