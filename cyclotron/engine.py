@@ -4,11 +4,14 @@ Methods that may call a model are asynchronous; they do their work in a thread. 
 against `max_requests` for as long as it is open.
 """
 
-from collections.abc import Sequence
-from typing import Any
+import asyncio
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
 from asgiref.sync import sync_to_async
-from django.db import transaction
+from django.db import connections, transaction
 
 from cyclotron import actions, queries
 from cyclotron.actions.asking import Asker, Ceiling, Guard
@@ -38,6 +41,33 @@ from kapsoweb.foundation import clock
 
 LAB = "lab:"
 
+Given = ParamSpec("Given")
+Returned = TypeVar("Returned")
+
+
+def _in_any_context(method: Callable[Given, Returned]) -> Callable[Given, Returned]:
+    """Let a method that reads the database be called while an event loop runs, where Django would refuse.
+
+    It is then done in a thread of its own, for which the caller waits; no model is called by such a method.
+    """
+
+    def done_there(*args: Given.args, **kwargs: Given.kwargs) -> Returned:
+        try:
+            return method(*args, **kwargs)
+        finally:
+            connections.close_all()
+
+    @wraps(method)
+    def wherever(*args: Given.args, **kwargs: Given.kwargs) -> Returned:
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return method(*args, **kwargs)
+        with ThreadPoolExecutor(max_workers=1) as pool:
+            return pool.submit(done_there, *args, **kwargs).result()
+
+    return wherever
+
 
 class Cyclotron:
     """An open cyclotron: a store, a model and a ceiling on the requests that this open may make."""
@@ -48,6 +78,7 @@ class Cyclotron:
         self.ceiling = Ceiling(max_requests)
 
     @classmethod
+    @_in_any_context
     def open(
         cls,
         location: str,
@@ -94,6 +125,7 @@ class Cyclotron:
         """Run the learning that is due, if any."""
         return await sync_to_async(learn_if_due)(self._asker(execution_guard), now=clock.now())
 
+    @_in_any_context
     def review(
         self,
         review_id: str,
@@ -120,26 +152,32 @@ class Cyclotron:
             now=clock.now(),
         )
 
+    @_in_any_context
     def undo(self, review_id: str, *, actor: str) -> bool:
         """Retract a review; False when it had been undone already."""
         return actions.undo_review(self.store, identity=review_id, actor=actor, now=clock.now())
 
+    @_in_any_context
     def labels(self, classifier: str | None = None) -> list[CurrentLabel]:
         """The labels that count now."""
         return queries.labels(self.store, classifier)
 
+    @_in_any_context
     def status(self, classifier: str | None = None) -> Status:
         """Counts, the active version and when learning is due."""
         return queries.status(self.store, classifier)
 
+    @_in_any_context
     def events(self, after: int = 0, limit: int = queries.EVENTS_AT_ONCE) -> EventPage:
         """Events after a cursor."""
         return queries.events(self.store, after=after, limit=limit)
 
+    @_in_any_context
     def freeze_held_out_set(self, classifier: str | None = None) -> SetSummary:
         """Freeze the eligible labels; no model call."""
         return actions.freeze_held_out_set(self.store, classifier, now=clock.now())
 
+    @_in_any_context
     def held_out_request_bound(self, classifier: str | None = None) -> int:
         """The most new requests that an evaluation of the newest set would make now."""
         return make_plan(self.store, self.store.classifier(classifier), model=self.model.identity).bound
@@ -158,6 +196,7 @@ class Cyclotron:
         """
         return await sync_to_async(self._evaluate)(classifier, set_id, minimum_per_label, execution_guard)
 
+    @_in_any_context
     def held_out_reports(self, classifier: str | None = None) -> Sequence[dict[str, Any]]:
         """The last ten reports, oldest first."""
         return queries.held_out_reports(self.store, classifier)

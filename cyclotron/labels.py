@@ -103,6 +103,6 @@ def reviews_until_due(store: Store, classifier: Classifier, learn_every: int) ->
     return max(0, learned_from + learn_every - classifier.training_reviews)
 
 
-def teaches(item: Item, selected_by: str) -> bool:
-    """Whether a label may teach: its item is in the training partition, or a person chose it."""
-    return item.partition == TRAINING or selected_by == REVIEWER
+def teaches(store: Store, classifier: Classifier, item: Item) -> bool:
+    """Whether an item's labels teach: it is in the training partition, or a person chose it."""
+    return item.partition == TRAINING or chosen_by_a_person(store, classifier).filter(item=item).exists()

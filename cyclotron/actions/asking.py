@@ -211,7 +211,7 @@ class _Run:
             self.asker.ceiling.give_back()
             raise
         try:
-            answer = self.asker.model.answer(request)
+            answer = _checked(self.asker.model.answer(request))
         except ModelError as error:
             self._failed(permit, error)
             return
@@ -250,6 +250,19 @@ class _Run:
             batch, self.unrecorded = self.unrecorded, []
         if batch:
             store_answers(self.asker.store, batch, now=self.asker.clock())
+
+
+def _checked(answer: Answer) -> Answer:
+    """An answer that can be stored and decided from; raises `ModelError` for shares outside 0..1 and the like."""
+    shares = [*answer.probabilities.values(), *answer.answers.values()]
+    tokens = (answer.tokens_in, answer.tokens_out)
+    if (
+        not isinstance(answer.label, str)
+        or not all(isinstance(share, int | float) and 0 <= share <= 1 for share in shares)
+        or not all(isinstance(count, int) and count >= 0 for count in tokens)
+    ):
+        raise ModelError("the model's answer holds no label, a share outside 0 to 1, or no count.", code="unreadable")
+    return answer
 
 
 def cached_answers(store: Store, fingerprints: Sequence[str]) -> dict[str, Answer]:

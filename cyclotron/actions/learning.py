@@ -18,7 +18,7 @@ from cyclotron.core.metrics import endpoint_metrics
 from cyclotron.core.scored import ScoredItem, columns_of
 from cyclotron.endpoints import Column, active_column, definition_of
 from cyclotron.labels import CurrentLabel, current_labels, last_learning_step, reviews_until_due
-from cyclotron.models import Classifier, LearningStep, MlModelRecord, OutOfFoldAnswer, Review, Version
+from cyclotron.models import Classifier, LearningStep, MlModelRecord, OutOfFoldAnswer, Review, StoredCyclotron, Version
 from cyclotron.store import Store
 
 FOLDS = 5
@@ -79,8 +79,7 @@ def _learn(asker: Asker, row: Classifier, *, now: datetime) -> Learned | None:
     outcome = "promoted" if promoted else "refitted" if winner is refit else "kept"
     with store.transaction():
         locked = store.lock()
-        newest = last_learning_step(store, row)
-        if (newest.number if newest else 0) != number - 1:
+        if _is_stale(store, locked, row, number):
             return None  # another process learned from the same reviews first; its step stands
         session.mark_what_taught()
         version, record = _activate(store, row, winner.column, outcome, session, reviews, now)
@@ -112,6 +111,17 @@ def _learn(asker: Asker, row: Classifier, *, now: datetime) -> Learned | None:
             now=now,
         )
     return Learned(number, outcome, version.number, record.refit if record else 0)
+
+
+def _is_stale(store: Store, locked: StoredCyclotron, row: Classifier, number: int) -> bool:
+    """Whether a step begun from `row` is no longer the next one, is not due, or rests on what was replaced."""
+    now = store.classifier(row.name)
+    newest = last_learning_step(store, now)
+    return (
+        (newest.number if newest else 0) != number - 1
+        or (now.active_version_id, now.active_ml_model_id) != (row.active_version_id, row.active_ml_model_id)
+        or reviews_until_due(store, now, locked.learn_every) > 0
+    )
 
 
 class _Session:

@@ -98,7 +98,7 @@ def record_review(
             content_digest=content,
             recorded_at=now,
         )
-        if label is not None and teaches(decision.item, review.selected_by):
+        if label is not None and teaches(store, classifier_row, decision.item):
             store.all(Classifier).filter(pk=classifier_row.pk).update(training_reviews=F("training_reviews") + 1)
         append_event(
             store,

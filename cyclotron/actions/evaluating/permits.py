@@ -6,7 +6,7 @@ and the end of the permit are recorded in one. Source: spec held-out, section 4.
 
 from dataclasses import dataclass
 
-from django.db.models import Count, F, QuerySet, Sum
+from django.db.models import F, QuerySet, Sum
 
 from cyclotron.actions.asking import Clock, store_answers
 from cyclotron.core.configuration import Answer, DecisionRequest
@@ -72,9 +72,9 @@ def claim_evaluation(store: Store, evaluation_id: str, *, fence: int) -> bool:
 
 @dataclass(frozen=True)
 class Spent:
-    """What an evaluation's own calls brought: answered requests and their tokens in and out."""
+    """What an evaluation's own calls brought: the answered requests by their fingerprints, and tokens in and out."""
 
-    requests: int
+    fingerprints: frozenset[str]
     tokens_in: int
     tokens_out: int
 
@@ -83,5 +83,6 @@ def spent_by(store: Store, evaluation_id: str) -> Spent:
     """The answered requests of an evaluation's permits, over all of its claims."""
     answered = store.rows(Permit).filter(evaluation_id=evaluation_id, answered_at__isnull=False)
     rows = store.all(CachedAnswer).filter(fingerprint__in=answered.values("fingerprint"))
-    totals = rows.aggregate(n=Count("id"), tokens_in=Sum("tokens_in"), tokens_out=Sum("tokens_out"))
-    return Spent(totals["n"], totals["tokens_in"] or 0, totals["tokens_out"] or 0)
+    totals = rows.aggregate(tokens_in=Sum("tokens_in"), tokens_out=Sum("tokens_out"))
+    fingerprints = frozenset(answered.values_list("fingerprint", flat=True))
+    return Spent(fingerprints, totals["tokens_in"] or 0, totals["tokens_out"] or 0)

@@ -73,6 +73,7 @@ def _inputs(
     now: datetime,
 ) -> ReportInputs:
     spent = spent_by(store, evaluation.id)
+    needed = {plan.fingerprint(column, row.input_digest) for row in rows for column in (plan.before, plan.after)}
     return ReportInputs(
         cyclotron_id=store.cyclotron_id,
         definition=plan.before.endpoint.definition,
@@ -90,7 +91,7 @@ def _inputs(
         ),
         cost=CostFacts(
             new_requests=evaluation_calls(store, evaluation),
-            cached_requests=plan.total - spent.requests,
+            cached_requests=len(needed) - len(needed & spent.fingerprints),
             tokens_in=spent.tokens_in,
             tokens_out=spent.tokens_out,
         ),

@@ -111,26 +111,32 @@ def _ask_and_end(
 
     try:
         asked = asker.ask(requests, permits=permits, stop=should_stop, progress=report_progress)
+        answers |= asked.answers
+        if answers.keys() >= needed:
+            write_report(store, evaluation, plan, rows, answers, now=clock())
+        else:
+            interrupt(store, evaluation, reason=_why(asked), now=clock())
     except PermitsExhaustedError:
         # Either the permits that a crash or a failed call used up are missing now, or a newer claim has taken over.
         interrupt(store, evaluation, reason=Interruption.PERMITS_LOST, now=clock())
-        return
     except ClaimLost:
         raise  # the job is another worker's by now, and so is the end of the evaluation
-    except Exception as error:
-        interrupt(store, evaluation, reason=_why_raised(error, asker.guard), now=clock())
+    except BaseException as error:
+        reason = _why_raised(error, asker.guard, has_job=bool(evaluation.job_id))
+        if reason is not None:
+            interrupt(store, evaluation, reason=reason, now=clock())
         raise
-    answers |= asked.answers
-    if answers.keys() >= needed:
-        write_report(store, evaluation, plan, rows, answers, now=clock())
-    else:
-        interrupt(store, evaluation, reason=_why(asked), now=clock())
 
 
-def _why_raised(error: Exception, guard: Guard | None) -> Interruption:
+def _why_raised(error: BaseException, guard: Guard | None, *, has_job: bool) -> Interruption | None:
+    """Why an exception ends the evaluation; None where the process is ending and the job's next claim goes on."""
     if isinstance(guard, _WatchedGuard) and guard.stopped:
         return Interruption.GUARD
-    return Interruption.CEILING if isinstance(error, RequestCeilingError) else Interruption.JOB_FAILED
+    if isinstance(error, RequestCeilingError):
+        return Interruption.CEILING
+    if isinstance(error, Exception):
+        return Interruption.JOB_FAILED
+    return None if has_job else Interruption.CANCELLED
 
 
 def _why(asked: Asked) -> Interruption:

@@ -27,7 +27,9 @@ from kapsoweb.jobs.models import JobState
 from kapsoweb.jobs.queries import state_of
 
 JOB_KIND = "cyclotron.evaluate"
-ABANDONED_AFTER = timedelta(minutes=5)  # for evaluations inside a call, which no job watches over
+# Silences after which an evaluation inside a call, which no job watches over, is taken to be lost: longer than a call
+# to a model may take, and much longer where nobody has asked for its end.
+CANCELLED_AFTER, ABANDONED_AFTER = timedelta(seconds=90), timedelta(minutes=5)
 
 
 @dataclass(frozen=True)
@@ -148,7 +150,8 @@ def close_lost_evaluation(store: Store, classifier: str | None = None, *, now: d
 
 def _lost_to(evaluation: Evaluation, now: datetime) -> Interruption | None:
     if not evaluation.job_id:
-        return Interruption.ABANDONED if now - evaluation.seen_at > ABANDONED_AFTER else None
+        silence = CANCELLED_AFTER if evaluation.cancel_requested else ABANDONED_AFTER
+        return Interruption.ABANDONED if now - evaluation.seen_at > silence else None
     state = state_of(evaluation.job_id)
     if state in (JobState.QUEUED, JobState.RUNNING):
         return None

@@ -60,6 +60,7 @@ from kapsoweb.foundation import clock
 from kapsoweb.jobs import actions as jobs_actions
 from kapsoweb.jobs import bell
 from kapsoweb.jobs import queries as jobs
+from kapsoweb.jobs.errors import ClaimLost
 from kapsoweb.jobs.models import Job, JobState
 from tests.support.evaluation_trials import comparable, confirmation_of, model_at, report_of, undisturbed_report
 from tests.support.frozen_cyclotrons import (
@@ -569,8 +570,9 @@ def test_an_interrupted_process_makes_no_further_call(server: LoopbackModel) -> 
     until(lambda: answers(store, model) == 2, "the answers under way")
     assert not server.wait_for_calls(3, 0.3)
     evaluation = store.all(Evaluation).get()
-    assert (evaluation.state, evaluation.permits_taken, answers(store, model)) == ("running", 2, 2)
-    assert run_evaluation(store, started.id, model=model, fence=2, clock=clock.now).state == "done"
+    assert (evaluation.state, evaluation.reason) == ("interrupted", "cancelled")  # no job is there to go on with it
+    assert (evaluation.permits_taken, answers(store, model)) == (2, 2)
+    assert run(store, start(store, model), model).state == "done"
     model.close()
 
 
@@ -676,3 +678,42 @@ def test_an_evaluation_confirmed_for_one_model_is_never_answered_by_another(
     assert (ended.state, ended.reason, ended.report_id) == ("interrupted", "model-changed", None)
     assert (server.count, store.rows(Permit).count(), store.all(CachedAnswer).count()) == (0, 0, held)
     assert bound(store, model) == BOUND
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, SystemExit, GeneratorExit])
+def test_a_guard_that_raises_anything_at_all_ends_an_evaluation_inside_a_call(
+    server: LoopbackModel, model: OpenAIModel, stop: type[BaseException]
+) -> None:
+    store = frozen_cyclotron()
+    started = start(store, model)
+
+    def guard(request: DecisionRequest) -> None:
+        raise stop
+
+    with pytest.raises(stop):
+        run(store, started, model, guard=guard)
+    ended = store.all(Evaluation).get(id=started.id)
+    assert (ended.state, ended.reason, server.count) == ("interrupted", "guard", 0)
+    assert start(store, model).new
+
+
+def test_answers_of_items_that_left_the_set_meanwhile_are_no_part_of_what_was_cached(
+    server: LoopbackModel, model: OpenAIModel
+) -> None:
+    store = frozen_cyclotron()
+    started = confirm_evaluation(
+        store, model=model, account_id="acc_1", clock=clock.now, **confirmation_of(store, model)
+    )
+
+    def die(done: int, total: int) -> None:
+        if done == BOUND - 2:
+            raise ClaimLost("the worker is taken for dead", jobId=started.job_id)
+
+    with pytest.raises(ClaimLost):
+        run(store, started, model, progress=die)
+    for row in list(store.rows(HeldOutItem).order_by("-position"))[: ITEMS - 1]:
+        choose(store, row)
+    ended = run_evaluation(store, started.id, model=model, fence=2, clock=clock.now)
+    assert ended.state == "done"
+    cost = report_of(store)["cost"]
+    assert (cost["newRequests"], cost["cachedRequests"]) == (BOUND - 2, 0)

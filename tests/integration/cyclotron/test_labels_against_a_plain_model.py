@@ -34,6 +34,7 @@ class PlainItem:
     propensity: float = 0.0
     reason: str = ""
     reviews: dict[str, PlainReview] = field(default_factory=dict)
+    training_reviews: int = 0  # its labels that taught when they came, undone ones included
 
     def decide(self, review_rate: float, audit_rate: float) -> str:
         """The reason of the decision, or nothing."""
@@ -49,6 +50,8 @@ class PlainItem:
         inherited = labelled[-1].selected_by if labelled and label is not None else reason or "reviewer"
         selected_by = "reviewer" if by_choice else inherited
         self.reviews[identity] = PlainReview(label, selected_by)
+        chosen = any(review.active and review.selected_by == "reviewer" for review in self.reviews.values())
+        self.training_reviews += label is not None and (chosen or partition_of(SEED, self.name) == "training")
         return selected_by
 
     @property
@@ -60,15 +63,6 @@ class PlainItem:
         if any(review.selected_by == "reviewer" for review in active):
             return active[-1].label, "training", 1.0
         return active[-1].label, partition_of(SEED, self.name), self.propensity
-
-    @property
-    def training_reviews(self) -> int:
-        """Its labels that may teach, undone ones included."""
-        return sum(
-            review.label is not None
-            and (partition_of(SEED, self.name) == "training" or review.selected_by == "reviewer")
-            for review in self.reviews.values()
-        )
 
 
 def frozen_by(items: dict[str, PlainItem], newest: list[tuple[str, str, float]]) -> list[tuple[str, str, float]]:

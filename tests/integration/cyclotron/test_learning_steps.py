@@ -498,3 +498,29 @@ def test_a_choice_that_is_undone_while_a_step_reads_it_has_taught() -> None:
     assert len(learning_bench.learn()) == 1
     bench.label(chosen, "include")
     assert bench.labels("audit") == {}
+
+
+def test_a_step_that_another_process_took_first_is_not_taken_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = workbench(learn_every=3)
+    for name in identities("training", 3):
+        bench.label(name, "include")
+    learn = learning._learn
+
+    def overtaken(*args: Any, **kwargs: Any) -> Any:
+        monkeypatch.setattr(learning, "_learn", learn)
+        assert len(bench.learn()) == 1
+        return learn(*args, **kwargs)
+
+    monkeypatch.setattr(learning, "_learn", overtaken)
+    assert bench.learn() == []
+    assert LearningStep.objects.count() == 1
+
+
+def test_every_label_of_an_item_that_a_person_chose_counts_as_a_training_review() -> None:
+    bench = workbench(learn_every=1)
+    (name,) = identities("audit", 1)
+    decided = bench.decide(name)
+    bench.review(decided, None, selected_by="reviewer")
+    assert bench.review(decided, "include").selected_by == "program"
+    assert bench.labels("training") == {name: "include"}
+    assert len(bench.learn()) == 1

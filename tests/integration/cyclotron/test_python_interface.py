@@ -10,7 +10,7 @@ from asgiref.sync import async_to_sync
 from cyclotron import queries
 from cyclotron.actions.evaluating import cancel_evaluation
 from cyclotron.adapters.local import LocalModel
-from cyclotron.core.configuration import DecisionRequest
+from cyclotron.core.configuration import Answer, DecisionRequest
 from cyclotron.core.definition import ClassifierDefinition, CyclotronDefinition
 from cyclotron.core.errors import (
     DefinitionChangedError,
@@ -18,6 +18,7 @@ from cyclotron.core.errors import (
     EvaluationRunningError,
     InvalidDefinitionError,
     InvalidEvaluationError,
+    ModelError,
     NoHeldOutSetError,
     NoSuchClassifierError,
     NoSuchCyclotronError,
@@ -27,7 +28,17 @@ from cyclotron.core.errors import (
 )
 from cyclotron.core.report_format import read_report
 from cyclotron.engine import Cyclotron
-from cyclotron.models import CachedAnswer, Evaluation, LearningStep, Permit, Report, Review, StoredCyclotron, Version
+from cyclotron.models import (
+    CachedAnswer,
+    Decision,
+    Evaluation,
+    LearningStep,
+    Permit,
+    Report,
+    Review,
+    StoredCyclotron,
+    Version,
+)
 from cyclotron.store import Store
 from kapsoweb.accounts.access import access_record, local_account
 from kapsoweb.accounts.errors import InvalidNameError, RecordNotFound
@@ -377,3 +388,33 @@ def test_a_learning_interval_given_again_is_the_stores_and_one_that_is_not_given
     assert [opened_with(given).status().next_learning_in for given in (None, 7, None, 7)] == [20, 7, 7, 7]
     kinds = [event.kind for event in opened_with(None).events().events]
     assert kinds == ["created", "learning-interval-set"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_interface_is_used_as_it_is_documented_inside_a_coroutine() -> None:
+    async def used() -> tuple[int, int, list[Any]]:
+        cyclotron = opened()
+        for name in identities("audit", 2):
+            decided = await cyclotron.decide(name, {"text": f"text of {name}"})
+            cyclotron.review(f"review of {name}", decided.decision_id, "include", reviewer="ada")
+        summary = cyclotron.freeze_held_out_set()
+        bound = cyclotron.held_out_request_bound()
+        report = await cyclotron.evaluate_held_out()
+        history = cyclotron.held_out_reports()
+        return summary.size, bound, [history == [report], cyclotron.status().decisions, len(cyclotron.labels())]
+
+    assert async_to_sync(used)() == (2, 0, [True, 2, 2])
+
+
+class Odd(CountingModel):
+    """Answers with a share that is none."""
+
+    def answer(self, request: DecisionRequest) -> Answer:
+        return replace(super().answer(request), probabilities={"include": float("nan"), "exclude": 0.5})
+
+
+def test_an_answer_that_no_decision_can_rest_on_is_refused_and_not_kept() -> None:
+    with pytest.raises(ModelError, match="share"):
+        decide(opened(model=Odd()), "item")
+    assert not CachedAnswer.objects.exists()
+    assert not Decision.objects.exists()
