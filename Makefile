@@ -68,17 +68,17 @@ $(VENV)/bin/python:
 	    "Name a newer one: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
 	  echo "'$(PYTHON)' has no venv module. On Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }
-	@echo "Making $(VENV) with $$($(PYTHON) --version) ..."
+	@echo "Making $(VENV) with $$($(PYTHON) --version) ..." >&2
 	@$(PYTHON) -m venv $(VENV)
 
 # Order-only (after the bar): the interpreter's own date says nothing about what is installed.
 $(REQUIREMENTS_STAMP): requirements.txt | $(VENV)/bin/python
-	@echo "Installing what the lab needs ..."
+	@echo "Installing what the lab needs ..." >&2
 	@$(PIP) install --require-hashes -r requirements.txt
 	@touch $@
 
 $(DEV_STAMP): requirements-dev.txt | $(REQUIREMENTS_STAMP)
-	@echo "Installing what tests and checks need ..."
+	@echo "Installing what tests and checks need ..." >&2
 	@$(PIP) install --require-hashes -r requirements-dev.txt
 	@touch $@
 
