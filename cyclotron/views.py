@@ -1,6 +1,5 @@
 """The cyclotron's pages: translate in, one call, translate out. Source: spec held-out, section 9."""
 
-import json
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -20,7 +19,7 @@ from cyclotron import queries
 from cyclotron.actions import freeze_held_out_set
 from cyclotron.actions.evaluating import cancel_evaluation, close_lost_evaluation, confirm_evaluation
 from cyclotron.adapters.configured import ModelNotConfiguredError, decision_model
-from cyclotron.core.report_text import report_csv
+from cyclotron.core.report_text import report_csv, report_json
 from cyclotron.demonstration import NAME as DEMONSTRATION
 from cyclotron.presentation.confusion import confusion_of
 from cyclotron.presentation.cyclotron_list import CyclotronRow, cyclotron_row, headline_of
@@ -220,7 +219,7 @@ def _refused(request: HttpRequest, holding: Holding, classifier: str | None, err
 
 def _download(document: dict[str, Any], form: str, name: str) -> HttpResponse:
     if form == "json":
-        text, kind = json.dumps(document, ensure_ascii=False, indent=2) + "\n", "application/json"
+        text, kind = report_json(document), "application/json"
     elif form == "csv":
         text, kind = report_csv(document), "text/csv"
     else:

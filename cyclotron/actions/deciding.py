@@ -67,7 +67,9 @@ def decide_item(
     classifiers = list(store.classifiers())
     columns = {row.name: active_column(row) for row in classifiers}
     texts = {name: input_text(values, column.endpoint.definition.input_field) for name, column in columns.items()}
-    _refuse_changed(store, identity, values_digest)
+    known = store.all(Item).filter(identity=identity).first()
+    if known is not None:
+        _refuse_changed(known, values_digest)
     requests = {
         name: column.request(asker.model.identity, texts[name], now.isoformat()) for name, column in columns.items()
     }
@@ -169,12 +171,11 @@ def _check_rates(review_rate: float, audit_rate: float, low_confidence: float | 
     )
 
 
-def _refuse_changed(store: Store, identity: str, values_digest: str) -> None:
-    known = store.all(Item).filter(identity=identity).values_list("values_digest", flat=True).first()
-    if known is not None and known != values_digest:
+def _refuse_changed(item: Item, values_digest: str) -> None:
+    if item.values_digest != values_digest:
         raise ItemChangedError(
             "an item of this identity is known with other values; give changed content an identity of its own.",
-            item=identity,
+            item=item.identity,
         )
 
 
@@ -190,7 +191,7 @@ def _item(store: Store, seed: str, identity: str, values: dict[str, Any], values
             "created_at": now,
         },
     )
-    _refuse_changed(store, identity, values_digest)
+    _refuse_changed(item, values_digest)
     return item
 
 

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -12,6 +13,11 @@ from cyclotron.core.wording import NONE, counted, grouped, interval_words, p_val
 CSV_COLUMNS = ("itemId", "label", "before", "after", "weight", "outcome")
 # A spreadsheet takes a cell that begins so for a formula, or skips the character and then does.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+
+def report_json(report: Mapping[str, Any]) -> str:
+    """The report as indented JSON with a last line end."""
+    return json.dumps(report, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
 
 
 def report_csv(report: Mapping[str, Any]) -> str:

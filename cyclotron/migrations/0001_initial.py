@@ -268,7 +268,6 @@ class Migration(migrations.Migration):
                 ("bound", models.PositiveIntegerField()),
                 ("permits_taken", models.PositiveIntegerField(default=0)),
                 ("total", models.PositiveIntegerField()),
-                ("cached_at_start", models.PositiveIntegerField()),
                 ("state", models.CharField(default="running", max_length=16)),
                 ("cancel_requested", models.BooleanField(default=False)),
                 ("reason", models.CharField(blank=True, default="", max_length=40)),

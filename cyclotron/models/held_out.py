@@ -74,7 +74,6 @@ class Evaluation(models.Model):
     bound = models.PositiveIntegerField()
     permits_taken = models.PositiveIntegerField(default=0)
     total = models.PositiveIntegerField()
-    cached_at_start = models.PositiveIntegerField()
     state = models.CharField(max_length=16, default="running")
     cancel_requested = models.BooleanField(default=False)
     reason = models.CharField(max_length=40, blank=True, default="")

@@ -2,7 +2,6 @@
 
 import argparse
 from dataclasses import asdict
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,8 @@ from cyclotron.core.errors import EvaluationRunningError, NoSuchReportError, Not
 from cyclotron.core.interruption import Interruption
 from cyclotron.core.overview import SetSummary, Status
 from cyclotron.core.replay import parse_replay
-from cyclotron.core.report_text import report_csv, report_markdown
+from cyclotron.core.report import time_text
+from cyclotron.core.report_text import report_csv, report_json, report_markdown
 from cyclotron.engine import open_store
 from cyclotron.models import Evaluation
 from cyclotron.plan import make_plan
@@ -193,13 +193,6 @@ def report(given: argparse.Namespace) -> Result:
     return Result({"output": given.output, "format": given.format}, (f"Written to {given.output}",))
 
 
-def report_json(document: dict[str, Any]) -> str:
-    """A report as indented JSON with a last line end."""
-    import json  # noqa: PLC0415
-
-    return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
-
-
 def _interrupted(store: Store, evaluation: Evaluation) -> Result:
     try:
         left = make_plan(store, store.classifier(), model=decision_model().identity).bound
@@ -261,14 +254,10 @@ def _status_lines(found: Status) -> tuple[str, ...]:
 def _set(summary: SetSummary) -> dict[str, Any]:
     return {
         "id": summary.id,
-        "frozenAt": _time(summary.frozen_at),
+        "frozenAt": time_text(summary.frozen_at),
         "size": summary.size,
         "labelCounts": dict(summary.label_counts),
     }
-
-
-def _time(moment: datetime) -> str:
-    return moment.isoformat().replace("+00:00", "Z")
 
 
 def _cost(cost: dict[str, int]) -> str:

@@ -104,7 +104,6 @@ def start_evaluation(
             after_ml_model=plan.after_ml_model,
             bound=plan.bound,
             total=plan.total,
-            cached_at_start=plan.total - plan.bound,
             started_at=now,
             seen_at=now,
         )
