@@ -34,8 +34,9 @@ from cyclotron.models import Report
 from cyclotron.plan import make_plan
 from cyclotron.queries import EventPage
 from cyclotron.store import ROOM, Store, store_of
-from kapsoweb.accounts.access import access_record_by_name, local_account
+from kapsoweb.accounts.access import access_record_by_name, local_account, local_caller
 from kapsoweb.accounts.actions import check_name, hold_record
+from kapsoweb.accounts.caller import Door
 from kapsoweb.accounts.errors import NameTakenError, RecordNotFound
 from kapsoweb.foundation import clock
 
@@ -249,14 +250,14 @@ def open_store(name: str, definition: CyclotronDefinition) -> Store:
 
     A `learn_every` in the definition becomes the store's. Raises `DefinitionChangedError`.
     """
-    account = local_account()
+    caller = local_caller(Door.PYTHON)
     try:
-        store = store_of(access_record_by_name(account, ROOM, name))
+        store = store_of(access_record_by_name(caller, ROOM, name))
     except RecordNotFound:
         try:
             return create_held_cyclotron(name, definition)
         except NameTakenError:  # another opener was first
-            store = store_of(access_record_by_name(account, ROOM, name))
+            store = store_of(access_record_by_name(caller, ROOM, name))
     if store.cyclotron().fingerprint != definition.fingerprint:
         raise DefinitionChangedError(
             f"{name} is held with another definition; a changed definition needs a new name.", name=name

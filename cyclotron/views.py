@@ -28,14 +28,14 @@ from cyclotron.presentation.item_list import ItemFilter, item_page
 from cyclotron.presentation.panel import panel_view, progress_of, refusal_of, status_facts
 from cyclotron.presentation.report_page import report_view
 from cyclotron.store import ROOM, store_of
-from kapsoweb.accounts.access import access_record, account_of
+from kapsoweb.accounts.access import access_record, access_records
 from kapsoweb.accounts.models import Holding
-from kapsoweb.accounts.queries import records_of
 from kapsoweb.foundation import clock
 from kapsoweb.foundation.canonical import check_text
 from kapsoweb.foundation.errors import KapsoError, Kind
 from kapsoweb.foundation.identifiers import new_id
 from kapsoweb.jobs.queries import live_workers
+from kapsoweb.pages.callers import caller_of
 from kapsoweb.pages.errors import STATUS_OF_KIND
 
 PAGE_OF_CYCLOTRONS = 50
@@ -47,9 +47,9 @@ get_or_post = require_http_methods(["GET", "HEAD", "POST"])
 @require_safe
 def cyclotron_list(request: HttpRequest) -> HttpResponse:
     """The account's cyclotrons, each with the headline of its newest report."""
-    holdings = records_of(account_of(request.user), ROOM)
+    holdings = access_records(caller_of(request), ROOM)
     page = Paginator(holdings, PAGE_OF_CYCLOTRONS).get_page(request.GET.get("page"))
-    context = {"page": page, "rows": [_row(holding) for holding in page.object_list], "count": len(holdings)}
+    context = {"page": page, "rows": [_row(holding) for holding in page.object_list], "count": page.paginator.count}
     return render(request, "cyclotron/list.html", context)
 
 
@@ -154,7 +154,7 @@ def report(request: HttpRequest, cyclotron_id: str, report_id: str) -> HttpRespo
 
 
 def _holding(request: HttpRequest, cyclotron_id: str) -> Holding:
-    return access_record(account_of(request.user), ROOM, cyclotron_id)
+    return access_record(caller_of(request), ROOM, cyclotron_id)
 
 
 def _row(holding: Holding) -> CyclotronRow:

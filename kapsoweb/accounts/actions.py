@@ -1,21 +1,24 @@
 """Writes of the accounts room: a local lab's account, holding a record, and signing the owner in by one-time link."""
 
-import hashlib
 import re
-import secrets
 from datetime import datetime, timedelta
+from typing import Any
 
+from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
+from kapsoweb.accounts import queries
+from kapsoweb.accounts.caller import Caller
 from kapsoweb.accounts.errors import InvalidNameError, NameTakenError, RecordHeldError, SignInLinkError
-from kapsoweb.accounts.models import LOCAL_SLUG, NAME_PATTERN, Account, Holding, SignInLink
+from kapsoweb.accounts.models import LOCAL_SLUG, NAME_PATTERN, Account, AuditEntry, Holding, Membership, SignInLink
+from kapsoweb.accounts.roles import Role
+from kapsoweb.accounts.secrets import digest_of, new_secret
+from kapsoweb.foundation.canonical import check_json
 from kapsoweb.foundation.identifiers import new_id
 
 OWNER = "owner"
 LINK_LIFETIME = timedelta(hours=12)
-_TOKEN_BYTES = 32
-_TOKEN_MOST = 200  # characters; a longer text is no token, and is not worth hashing
 
 
 def make_local_account(now: datetime) -> Account:
@@ -58,26 +61,37 @@ def hold_record(*, account: Account, room: str, name: str, store: str, record_id
         ) from None
 
 
-def owner() -> User:
+def owner(now: datetime) -> User:
     """The user that a local lab's sign-in link signs in: a superuser without a usable password, made on demand."""
-    user = User.objects.filter(username=OWNER).first()
-    if user is not None:
-        return user
-    try:
-        with transaction.atomic():
-            return User.objects.create_superuser(OWNER)  # without a password Django stores an unusable one
-    except IntegrityError:
-        return User.objects.get(username=OWNER)  # another caller made it in between
+    rights = {"is_staff": True, "is_superuser": True, "password": make_password(None)}
+    with transaction.atomic():
+        user, _ = User.objects.get_or_create(username=OWNER, defaults=rights)
+        account = queries.local_account() or make_local_account(now)
+        Membership.objects.get_or_create(account=account, user=user, defaults={"role": Role.OWNER, "created_at": now})
+    return user
 
 
-def _digest(token: str) -> str:
-    return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
+def record_audit(
+    caller: Caller, action: str, *, now: datetime, room: str = "", record_id: str = "", **detail: Any
+) -> AuditEntry:
+    """Write down who did what. Call it in the transaction of the action itself; `detail` has ids, labels and counts."""
+    return AuditEntry.objects.create(
+        account=caller.account,
+        at=now,
+        actor=caller.actor,
+        door=caller.door,
+        token_id=caller.token_id or "",
+        action=action,
+        room=room,
+        record_id=record_id,
+        detail=check_json(detail, "an audit entry's detail"),
+    )
 
 
 def create_sign_in_link(now: datetime) -> str:
     """A token that signs the owner in once, within 12 hours of `now`. Only its SHA-256 is stored."""
-    token = secrets.token_urlsafe(_TOKEN_BYTES)
-    SignInLink.objects.create(token_digest=_digest(token), created_at=now, expires_at=now + LINK_LIFETIME)
+    token = new_secret()
+    SignInLink.objects.create(token_digest=digest_of(token), created_at=now, expires_at=now + LINK_LIFETIME)
     return token
 
 
@@ -87,11 +101,8 @@ def use_sign_in_link(token: str, now: datetime) -> User:
     Raises `SignInLinkError` when it is unknown, spent or too old. Two calls at once have one winner: the row is
     taken by one conditional update.
     """
-    taken = 0
-    if len(token) <= _TOKEN_MOST:
-        taken = SignInLink.objects.filter(token_digest=_digest(token), used_at__isnull=True, expires_at__gt=now).update(
-            used_at=now
-        )
+    usable = SignInLink.objects.filter(token_digest=digest_of(token), used_at__isnull=True, expires_at__gt=now)
+    taken = usable.update(used_at=now)
     if not taken:
         raise SignInLinkError("This sign-in link is unknown, used or too old; ask the lab for a new one.")
-    return owner()
+    return owner(now)

@@ -41,3 +41,17 @@ class SignInLinkError(AccountsError):
 
     id = "sign-in-link-refused"
     kind = Kind.REFUSED
+
+
+class NotAllowedError(AccountsError):
+    """The caller may see this and may not do it: the role is too small, or the token reaches one record only."""
+
+    id = "not-allowed"
+    kind = Kind.REFUSED
+
+
+class UnknownTokenError(AccountsError):
+    """An API token is unknown, revoked or too old. Which of these is not said."""
+
+    id = "token-refused"
+    kind = Kind.UNAUTHENTICATED

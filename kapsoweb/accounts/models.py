@@ -1,7 +1,11 @@
-"""Accounts, what they hold, and one-time sign-in links. Only `actions` writes these rows."""
+"""Accounts, what they hold, who may do what in them, and what was done. Only `actions` writes these rows."""
 
+from django.conf import settings
 from django.core.validators import RegexValidator
 from django.db import models
+from django.db.models import F, Q
+
+from kapsoweb.accounts.roles import Role
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z"
 LOCAL_SLUG = "local"  # of the one account that a lab on one machine has
@@ -45,6 +49,113 @@ class Holding(models.Model):
 
     def __str__(self) -> str:
         return f"{self.room} {self.name}"
+
+
+class Membership(models.Model):
+    """A user's place in an account."""
+
+    account = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="memberships")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=16, choices=[(role.value, role.value) for role in Role])
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ("account", "created_at", "id")
+        constraints = (
+            models.UniqueConstraint(fields=("account", "user"), name="kapso_member_once"),
+            models.CheckConstraint(condition=Q(role__in=list(Role)), name="kapso_member_role_known"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.user} in {self.account}"
+
+
+class Invitation(models.Model):
+    """A link that makes whoever follows it a member, once. Only the SHA-256 of its token is kept."""
+
+    id = models.CharField(primary_key=True, max_length=40, editable=False)
+    account = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="invitations")
+    role = models.CharField(max_length=16, choices=[(role.value, role.value) for role in Role])
+    note = models.CharField(max_length=100, blank=True, default="")  # whom it is for
+    token_digest = models.CharField(max_length=64, unique=True)
+    created_by = models.CharField(max_length=200)
+    created_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True, blank=True)
+    used_by = models.CharField(max_length=200, blank=True, default="")
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ("-created_at", "-id")
+        constraints = (
+            models.CheckConstraint(condition=Q(role__in=list(Role)), name="kapso_invitation_role_known"),
+            models.CheckConstraint(condition=Q(expires_at__gt=F("created_at")), name="kapso_invitation_expires_later"),
+            models.CheckConstraint(
+                condition=Q(used_at=None) | Q(revoked_at=None), name="kapso_invitation_used_or_revoked"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"invitation {self.id}"
+
+
+class ApiToken(models.Model):
+    """A machine's way into one account. Only the SHA-256 of the token is kept, and its first characters to know it by.
+
+    It may do what its `role` and its maker's present role both allow; one made on the lab's own machine has no maker.
+    `record_id` names the one record that it reaches, or is empty for all.
+    """
+
+    id = models.CharField(primary_key=True, max_length=40, editable=False)
+    account = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="tokens")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.CASCADE, related_name="api_tokens")
+    name = models.CharField(max_length=100)
+    role = models.CharField(max_length=16, choices=[(role.value, role.value) for role in Role])
+    room = models.CharField(max_length=32, blank=True, default="")
+    record_id = models.CharField(max_length=64, blank=True, default="")
+    digest = models.CharField(max_length=64, unique=True)
+    beginning = models.CharField(max_length=16)
+    created_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    revoked_at = models.DateTimeField(null=True, blank=True)
+    last_used_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ("-created_at", "-id")
+        verbose_name = "API token"
+        constraints = (
+            models.CheckConstraint(condition=Q(role__in=list(Role)), name="kapso_token_role_known"),
+            models.CheckConstraint(condition=Q(expires_at__gt=F("created_at")), name="kapso_token_expires_later"),
+            models.CheckConstraint(
+                condition=(Q(room="") & Q(record_id="")) | (~Q(room="") & ~Q(record_id="")),
+                name="kapso_token_scope_complete",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.beginning}…)"
+
+
+class AuditEntry(models.Model):
+    """Who did what, when and by which door, with ids and labels only. Rows are never changed or deleted."""
+
+    account = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="audit_entries")
+    at = models.DateTimeField()
+    actor = models.CharField(max_length=300)
+    door = models.CharField(max_length=16)
+    token_id = models.CharField(max_length=40, blank=True, default="")
+    action = models.CharField(max_length=64)
+    room = models.CharField(max_length=32, blank=True, default="")
+    record_id = models.CharField(max_length=64, blank=True, default="")
+    detail = models.JSONField(default=dict)
+
+    class Meta:
+        ordering = ("-id",)
+        verbose_name_plural = "audit entries"
+        indexes = (models.Index(fields=("account", "-id"), name="kapso_audit_newest"),)
+
+    def __str__(self) -> str:
+        return f"{self.actor}: {self.action}"
 
 
 class SignInLink(models.Model):

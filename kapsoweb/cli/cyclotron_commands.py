@@ -24,9 +24,8 @@ from cyclotron.engine import open_store
 from cyclotron.models import Evaluation
 from cyclotron.plan import make_plan
 from cyclotron.store import ROOM, Store, store_of
-from kapsoweb.accounts.access import access_record_by_name, local_account
+from kapsoweb.accounts.access import access_record_by_name, access_records, local_caller
 from kapsoweb.accounts.actions import check_name
-from kapsoweb.accounts.queries import records_of
 from kapsoweb.cli.documents import read_text, write_text
 from kapsoweb.cli.main import UsageError
 from kapsoweb.cli.output import BAD_USAGE, DONE, FAILED, Progress, Result, say
@@ -42,7 +41,7 @@ GATES = {
 
 def listing(given: argparse.Namespace) -> Result:  # noqa: ARG001 - every command takes the namespace
     """List the local account's cyclotrons."""
-    held = records_of(local_account(), ROOM)
+    held = access_records(local_caller(), ROOM)
     rows = [{"name": holding.name, "id": holding.record_id} for holding in held]
     return Result({"cyclotrons": rows}, tuple(f"{row['name']}  {row['id']}" for row in rows))
 
@@ -152,7 +151,7 @@ def evaluate(given: argparse.Namespace) -> Result:
     started = confirm_evaluation(
         store,
         model=decision_model(),
-        account_id=local_account().id,
+        account_id=local_caller().account.id,
         clock=clock.now,
         confirmed_bound=given.confirm,
         allow_live=settings.KAPSOWEB_ALLOW_LIVE,
@@ -218,7 +217,7 @@ def _interrupted(store: Store, evaluation: Evaluation) -> Result:
 
 
 def _store(name: str) -> Store:
-    return store_of(access_record_by_name(local_account(), ROOM, name))
+    return store_of(access_record_by_name(local_caller(), ROOM, name))
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -14,6 +14,7 @@ class Kind(StrEnum):
     """What sort of refusal an error is; each door maps it once."""
 
     INVALID = "invalid"  # the input is wrong: HTTP 400, exit 2
+    UNAUTHENTICATED = "unauthenticated"  # nobody knows who asks: HTTP 401, exit 2
     MISSING = "missing"  # no such record, or not yours: HTTP 404, exit 2
     CONFLICT = "conflict"  # the world moved, or a name is taken: HTTP 409, exit 3
     REFUSED = "refused"  # a guard said no before anything was spent: HTTP 403, exit 3

@@ -3,11 +3,11 @@
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
 from kapsoweb.accounts.actions import create_sign_in_link
 from kapsoweb.foundation import clock
+from tests.support.people import member
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -26,7 +26,9 @@ def test_a_link_leads_to_the_list_and_works_once(page: Page, live_server: Any, e
 
 
 def test_a_password_leads_back_to_the_page_that_was_asked_for(page: Page, live_server: Any) -> None:
-    User.objects.create_user("somebody", password="correct horse")
+    somebody = member("somebody")
+    somebody.set_password("correct horse")
+    somebody.save()
     page.goto(f"{live_server.url}/cyclotrons/?page=1")
     page.get_by_label("User name", exact=True).fill("somebody")
     page.get_by_label("Password", exact=True).fill("wrong")
@@ -41,7 +43,9 @@ def test_a_password_leads_back_to_the_page_that_was_asked_for(page: Page, live_s
 def test_only_operators_are_offered_the_admin(page: Page, live_server: Any, sign_in: Page) -> None:
     expect(page.get_by_role("link", name="Admin")).to_be_visible()
     page.get_by_role("button", name="Sign out").click()
-    User.objects.create_user("somebody", password="correct horse")
+    somebody = member("somebody")
+    somebody.set_password("correct horse")
+    somebody.save()
     page.get_by_label("User name", exact=True).fill("somebody")
     page.get_by_label("Password", exact=True).fill("correct horse")
     page.get_by_role("button", name="Sign in").click()

@@ -6,9 +6,12 @@ import pytest
 from django.contrib.auth.models import AnonymousUser, User
 from django.db import IntegrityError, transaction
 
-from kapsoweb.accounts import access, actions, queries
+from kapsoweb.accounts import access, actions
+from kapsoweb.accounts.caller import Door
 from kapsoweb.accounts.errors import InvalidNameError, NameTakenError, RecordHeldError, RecordNotFound
 from kapsoweb.accounts.models import Account, Holding
+from kapsoweb.accounts.roles import Role
+from kapsoweb.foundation import clock
 from kapsoweb.foundation.errors import Kind
 from tests.support.races import in_threads
 
@@ -27,39 +30,39 @@ def hold(account: Account, name: str, record_id: str, now: datetime) -> Holding:
 
 
 def test_an_account_reaches_what_it_holds_by_id_and_by_name(moment: datetime) -> None:
-    account = access.local_account()
-    held = hold(account, "screening", "cyc_1", moment)
-    assert access.access_record(account, ROOM, "cyc_1") == held
-    assert access.access_record_by_name(account, ROOM, "screening") == held
+    caller = access.local_caller()
+    held = hold(caller.account, "screening", "cyc_1", moment)
+    assert access.access_record(caller, ROOM, "cyc_1") == held
+    assert access.access_record_by_name(caller, ROOM, "screening") == held
     assert (held.store, held.record_id) == ("default", "cyc_1")
-    assert [one.name for one in queries.records_of(account, ROOM)] == ["screening"]
+    assert [one.name for one in access.access_records(caller, ROOM)] == ["screening"]
 
 
 def test_anothers_record_and_a_missing_one_are_the_same_error_to_the_letter(
     moment: datetime, stranger: Account
 ) -> None:
     hold(stranger, "theirs", "cyc_1", moment)
-    account = access.local_account()
+    caller = access.local_caller()
     with pytest.raises(RecordNotFound) as theirs:
-        access.access_record(account, ROOM, "cyc_1")
+        access.access_record(caller, ROOM, "cyc_1")
     with pytest.raises(RecordNotFound) as named:
-        access.access_record_by_name(account, ROOM, "theirs")
+        access.access_record_by_name(caller, ROOM, "theirs")
     Holding.objects.all().delete()
     with pytest.raises(RecordNotFound) as missing:
-        access.access_record(account, ROOM, "cyc_1")
+        access.access_record(caller, ROOM, "cyc_1")
     with pytest.raises(RecordNotFound) as nameless:
-        access.access_record_by_name(account, ROOM, "theirs")
+        access.access_record_by_name(caller, ROOM, "theirs")
     assert theirs.value.as_json() == missing.value.as_json()
     assert named.value.as_json() == nameless.value.as_json()
     assert theirs.value.kind is Kind.MISSING
-    assert queries.records_of(account, ROOM) == []
+    assert not access.access_records(caller, ROOM)
 
 
 def test_a_record_of_another_room_is_not_reached(moment: datetime) -> None:
-    account = access.local_account()
-    hold(account, "screening", "cyc_1", moment)
+    caller = access.local_caller()
+    hold(caller.account, "screening", "cyc_1", moment)
     with pytest.raises(RecordNotFound):
-        access.access_record(account, "bank", "cyc_1")
+        access.access_record(caller, "bank", "cyc_1")
 
 
 def test_two_accounts_may_use_the_same_name_and_one_may_not_use_it_twice(moment: datetime, stranger: Account) -> None:
@@ -107,16 +110,16 @@ def test_an_account_that_holds_something_cannot_be_deleted_under_it(moment: date
 
 
 def test_a_signed_in_user_acts_for_the_local_account_and_a_visitor_for_none() -> None:
-    assert access.account_of(actions.owner()) == access.local_account()
-    with pytest.raises(RecordNotFound):
-        access.account_of(AnonymousUser())
-    with pytest.raises(RecordNotFound):
-        access.account_of(User(username="gone", is_active=False))
+    caller = access.caller_of_user(actions.owner(clock.now()), Door.BROWSER)
+    assert (caller.account, caller.role, caller.actor) == (access.local_account(), Role.OWNER, "owner")
+    for nobody in (AnonymousUser(), User(username="gone", is_active=False), User.objects.create(username="alone")):
+        with pytest.raises(RecordNotFound):
+            access.caller_of_user(nobody, Door.BROWSER)
 
 
 @pytest.mark.django_db(transaction=True)
 def test_callers_that_are_first_together_get_one_local_account_and_one_owner() -> None:
     seen: list[tuple[str, int]] = []
-    assert in_threads(4, lambda number: seen.append((access.local_account().pk, actions.owner().pk))) == []
+    assert in_threads(4, lambda number: seen.append((access.local_account().pk, actions.owner(clock.now()).pk))) == []
     assert len(seen) == 4
     assert len(set(seen)) == 1

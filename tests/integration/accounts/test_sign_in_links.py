@@ -58,7 +58,7 @@ def test_the_database_holds_the_digest_of_a_token_and_not_the_token(moment: date
 @pytest.mark.django_db(transaction=True)
 def test_of_callers_at_the_same_moment_one_is_signed_in(moment: datetime) -> None:
     token = actions.create_sign_in_link(moment)
-    actions.owner()
+    actions.owner(moment)
     said: list[str] = []
     refused = in_threads(4, lambda number: said.append(actions.use_sign_in_link(token, moment).username))
     assert said == ["owner"]

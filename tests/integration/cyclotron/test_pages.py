@@ -5,7 +5,6 @@ import re
 from html import unescape
 
 import pytest
-from django.contrib.auth.models import User
 from django.http import HttpResponseBase
 from django.test import Client
 from django.urls import reverse
@@ -18,6 +17,7 @@ from cyclotron.store import Store
 from kapsoweb.accounts.models import Account
 from tests.support.frozen_cyclotrons import FROZEN_AT, definition
 from tests.support.held_cyclotrons import HELD_AT, held_cyclotron, hold, run_queued_jobs
+from tests.support.people import member
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
 
@@ -26,7 +26,7 @@ HIDDEN = re.compile(r'<input type="hidden" name="(\w+)" value="([^"]*)"')
 
 @pytest.fixture
 def visitor(client: Client) -> Client:
-    client.force_login(User.objects.create_user("somebody"))
+    client.force_login(member("somebody"))
     return client
 
 
@@ -133,7 +133,7 @@ def test_a_bound_that_is_no_number_is_refused(visitor: Client, store: Store) -> 
 
 def test_a_form_without_its_token_changes_nothing(store: Store) -> None:
     strict = Client(enforce_csrf_checks=True)
-    strict.force_login(User.objects.create_user("somebody"))
+    strict.force_login(member("somebody"))
     answer = strict.post(address(store, "evaluate"), {"confirmedRequestBound": "12"})
     assert answer.status_code == 403
     assert "stale-form" in answer.content.decode()

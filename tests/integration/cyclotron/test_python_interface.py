@@ -40,7 +40,7 @@ from cyclotron.models import (
     Version,
 )
 from cyclotron.store import Store
-from kapsoweb.accounts.access import access_record, local_account
+from kapsoweb.accounts.access import access_record, local_caller
 from kapsoweb.accounts.errors import InvalidNameError, RecordNotFound
 from kapsoweb.accounts.models import Holding
 from kapsoweb.foundation.errors import KapsoError
@@ -80,7 +80,7 @@ def test_opening_creates_a_cyclotron_of_the_local_account_once_and_finds_it_agai
     again = opened()
     assert first.store == again.store
     assert StoredCyclotron.objects.count() == Holding.objects.count() == 1
-    assert access_record(local_account(), "cyclotron", first.store.cyclotron_id).name == "tried"
+    assert access_record(local_caller(), "cyclotron", first.store.cyclotron_id).name == "tried"
     assert opened("another").store != first.store
     assert Version.objects.filter(number=1).count() == 2
 
@@ -123,7 +123,7 @@ def test_a_name_that_breaks_the_rule_is_refused_and_creates_nothing(name: str) -
 @pytest.mark.parametrize("record_id", [*BROKEN, "", "cy_unknown", "x" * 10_000])
 def test_a_record_that_cannot_exist_is_not_found_like_any_other(record_id: str) -> None:
     with pytest.raises(RecordNotFound):
-        access_record(local_account(), "cyclotron", record_id)
+        access_record(local_caller(), "cyclotron", record_id)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -1,7 +1,6 @@
 """Signing in and out, and the pages that errors get."""
 
 import pytest
-from django.contrib.auth.models import User
 from django.test import Client, RequestFactory
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
@@ -9,6 +8,7 @@ from kapsoweb.accounts.actions import create_sign_in_link
 from kapsoweb.foundation import clock
 from kapsoweb.foundation.errors import KapsoError, Kind
 from kapsoweb.pages import errors
+from tests.support.people import member
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db]
 
@@ -34,20 +34,26 @@ def test_a_token_that_is_none_is_refused_without_a_fault(client: Client, token: 
 
 @pytest.mark.parametrize("following", ["https://elsewhere.example/", "//elsewhere.example/", "javascript:alert(1)"])
 def test_the_way_on_after_signing_in_never_leaves_this_site(client: Client, following: str) -> None:
-    User.objects.create_user("somebody", password="correct horse")
+    somebody = member("somebody")
+    somebody.set_password("correct horse")
+    somebody.save()
     fields = {"username": "somebody", "password": "correct horse", "next": following}
     answer = client.post(reverse("pages:sign-in"), fields)
     assert answer.headers["Location"] == "/"
 
 
 def test_the_way_on_is_followed_within_this_site(client: Client) -> None:
-    User.objects.create_user("somebody", password="correct horse")
+    somebody = member("somebody")
+    somebody.set_password("correct horse")
+    somebody.save()
     fields = {"username": "somebody", "password": "correct horse", "next": "/cyclotrons/?page=2"}
     assert client.post(reverse("pages:sign-in"), fields).headers["Location"] == "/cyclotrons/?page=2"
 
 
 def test_a_wrong_password_is_said_without_saying_which_part_is_wrong(client: Client) -> None:
-    User.objects.create_user("somebody", password="correct horse")
+    somebody = member("somebody")
+    somebody.set_password("correct horse")
+    somebody.save()
     bodies = [
         client.post(reverse("pages:sign-in"), {"username": name, "password": "wrong"}).content.decode()
         for name in ("somebody", "nobody")
@@ -58,7 +64,7 @@ def test_a_wrong_password_is_said_without_saying_which_part_is_wrong(client: Cli
 
 
 def test_signing_out_takes_a_form_and_ends_the_visit(client: Client) -> None:
-    client.force_login(User.objects.create_user("somebody"))
+    client.force_login(member("somebody"))
     assert client.get(reverse("pages:sign-out")).status_code == 405
     assert client.post(reverse("pages:sign-out")).headers["Location"] == "/sign-in/"
     assert client.get("/").headers["Location"].startswith("/sign-in/")
@@ -124,8 +130,8 @@ def test_a_fault_gets_a_page_that_needs_no_database(client: Client, monkeypatch:
         raise ZeroDivisionError
 
     client.raise_request_exception = False
-    client.force_login(User.objects.create_user("somebody"))
-    monkeypatch.setattr("cyclotron.views.records_of", broken)
+    client.force_login(member("somebody"))
+    monkeypatch.setattr("cyclotron.views.access_records", broken)
     answer = client.get(reverse("cyclotron:list"))
     assert answer.status_code == 500
     assert "internal-error" in answer.content.decode()
