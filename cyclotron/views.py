@@ -30,13 +30,13 @@ from cyclotron.presentation.report_page import report_view
 from cyclotron.store import ROOM, store_of
 from kapsoweb.accounts.access import access_record, access_records
 from kapsoweb.accounts.models import Holding
+from kapsoweb.doors.statuses import STATUS_OF_KIND
 from kapsoweb.foundation import clock
 from kapsoweb.foundation.canonical import check_text
 from kapsoweb.foundation.errors import KapsoError, Kind
 from kapsoweb.foundation.identifiers import new_id
 from kapsoweb.jobs.queries import live_workers
 from kapsoweb.pages.callers import caller_of
-from kapsoweb.pages.errors import STATUS_OF_KIND
 
 PAGE_OF_CYCLOTRONS = 50
 _MAX_DIGITS = 10  # no bound has more; a longer text would not fit the database

@@ -5,16 +5,8 @@ from dataclasses import asdict, dataclass
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 
+from kapsoweb.doors.statuses import STATUS_OF_KIND
 from kapsoweb.foundation.errors import KapsoError, Kind
-
-STATUS_OF_KIND = {
-    Kind.INVALID: 400,
-    Kind.UNAUTHENTICATED: 401,
-    Kind.MISSING: 404,
-    Kind.CONFLICT: 409,
-    Kind.REFUSED: 403,
-    Kind.FAILED: 502,
-}
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from django.test import Client, RequestFactory
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from kapsoweb.accounts.actions import create_sign_in_link
+from kapsoweb.doors.statuses import STATUS_OF_KIND
 from kapsoweb.foundation import clock
 from kapsoweb.foundation.errors import KapsoError, Kind
 from kapsoweb.pages import errors
@@ -113,7 +114,7 @@ def test_an_unknown_address_gets_the_page_for_it(client: Client) -> None:
     assert "There is no such page" in answer.content.decode()
 
 
-@pytest.mark.parametrize(("kind", "status"), [(kind, errors.STATUS_OF_KIND[kind]) for kind in Kind])
+@pytest.mark.parametrize(("kind", "status"), [(kind, STATUS_OF_KIND[kind]) for kind in Kind])
 def test_an_error_that_leaves_a_view_gets_the_status_of_its_kind(kind: Kind, status: int) -> None:
     error = KapsoError("nothing is here.")
     error.kind = kind
