@@ -1,4 +1,4 @@
-"""Every address of the lab: health first, then the admin, then the rooms' own."""
+"""Every address of the lab: health first, then the admin and the REST door, then the rooms' own."""
 
 from django.contrib import admin
 from django.urls import include, path
@@ -9,6 +9,7 @@ urlpatterns = [
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
     path("admin/", admin.site.urls),
+    path("api/v1/", include("kapsoweb.api")),
     path("", include("kapsoweb.pages.urls")),
     path("", include("cyclotron.urls")),
 ]

@@ -15,8 +15,8 @@ View = TypeVar("View", bound=Callable[..., object])
 
 @dataclass(frozen=True)
 class Access:
-    """`needs`: the least role, or None for a route that is public. `whole_account`: a token that reaches one record only
-    is refused. `record`: the URL argument that holds a record's id; another account's answers as a missing one."""
+    """`needs`: the least role, or None for a route that is public. `whole_account`: a token for one record only is
+    refused. `record`: the URL argument that holds a record's id; another account's answers as a missing one."""
 
     needs: Role | None
     whole_account: bool = False

@@ -1,10 +1,21 @@
-"""Error pages. They hold nothing of the request: a missing record and one of another account look the same."""
+"""Error pages. They hold nothing of the request: a missing record and one of another account look the same.
+
+Below `/api/` the same errors are answered in the machines' one shape, whichever part of the lab they come from.
+"""
 
 from dataclasses import asdict, dataclass
 
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 
+from kapsoweb.doors.rest.errors import (
+    ForbiddenError,
+    InternalError,
+    NoSuchAddressError,
+    RequestRefusedError,
+    error_answer,
+    is_of_the_api,
+)
 from kapsoweb.doors.statuses import STATUS_OF_KIND
 from kapsoweb.foundation.errors import KapsoError, Kind
 
@@ -51,42 +62,50 @@ _FAULT = ErrorPage(
 )
 
 
-def _respond(page: ErrorPage, status: int) -> HttpResponse:
+def _respond(request: HttpRequest, page: ErrorPage, refusal: type[RequestRefusedError]) -> HttpResponse:
+    if is_of_the_api(request):
+        return error_answer(refusal(page.what))
+    return _page(page, refusal.status)
+
+
+def _page(page: ErrorPage, status: int) -> HttpResponse:
     # Without the request: no context processor runs, so the page works when the session or the database does not.
     response = HttpResponse(render_to_string("errors/error.html", asdict(page)), status=status)
     response.headers["Cache-Control"] = "no-store"
     return response
 
 
-def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:  # noqa: ARG001 - Django passes both
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:  # noqa: ARG001 - Django passes it
     """400."""
-    return _respond(_BAD_REQUEST, 400)
+    return _respond(request, _BAD_REQUEST, RequestRefusedError)
 
 
-def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:  # noqa: ARG001 - Django passes both
+def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:  # noqa: ARG001 - Django passes it
     """403."""
-    return _respond(_FORBIDDEN, 403)
+    return _respond(request, _FORBIDDEN, ForbiddenError)
 
 
-def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:  # noqa: ARG001 - Django passes both
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:  # noqa: ARG001 - Django passes it
     """404, also for a record of another account."""
-    return _respond(_NOT_FOUND, 404)
+    return _respond(request, _NOT_FOUND, NoSuchAddressError)
 
 
-def server_error(request: HttpRequest) -> HttpResponse:  # noqa: ARG001 - Django passes it
+def server_error(request: HttpRequest) -> HttpResponse:
     """500."""
-    return _respond(_FAULT, 500)
+    return _respond(request, _FAULT, InternalError)
 
 
-def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:  # noqa: ARG001 - Django passes both
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:  # noqa: ARG001 - Django passes it
     """403 for a form without its token (`CSRF_FAILURE_VIEW`)."""
-    return _respond(_STALE_FORM, 403)
+    return _respond(request, _STALE_FORM, ForbiddenError)
 
 
-def refused(error: KapsoError) -> HttpResponse:
+def refused(request: HttpRequest, error: KapsoError) -> HttpResponse:
     """An error of any room that no page of its own shows: status by its kind, and a missing record as any 404."""
+    if is_of_the_api(request):
+        return error_answer(error)
     if error.kind is Kind.MISSING:
-        return _respond(_NOT_FOUND, 404)
+        return _page(_NOT_FOUND, 404)
     title = "This did not work" if error.kind is Kind.FAILED else "This is not possible"
     what = error.message[:1].upper() + error.message[1:]
-    return _respond(ErrorPage(error.id, title, what, "Go back and look again."), STATUS_OF_KIND[error.kind])
+    return _page(ErrorPage(error.id, title, what, "Go back and look again."), STATUS_OF_KIND[error.kind])

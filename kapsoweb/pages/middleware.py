@@ -25,6 +25,6 @@ class RefusalMiddleware:
         response: HttpResponseBase | Awaitable[HttpResponseBase] = self.get_response(request)
         return response
 
-    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:  # noqa: ARG002
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         """Django calls this with whatever a view raised."""
-        return errors.refused(exception) if isinstance(exception, KapsoError) else None
+        return errors.refused(request, exception) if isinstance(exception, KapsoError) else None

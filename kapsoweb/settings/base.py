@@ -10,6 +10,7 @@ from csp.constants import NONCE, NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
 from kapsoweb.logs import logging_configuration
+from kapsoweb.settings import api
 
 env = environ.Env()
 
@@ -56,8 +57,10 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "django_htmx",
     "csp",
+    "drf_spectacular",
     "kapsoweb.accounts.apps.AccountsConfig",
     "kapsoweb.jobs.apps.JobsConfig",
+    "kapsoweb.doors.apps.DoorsConfig",
     "cyclotron.apps.CyclotronConfig",
 ]
 MIDDLEWARE = [
@@ -101,6 +104,9 @@ USE_TZ = True
 USE_I18N = False
 LOGIN_URL = "/sign-in/"
 LOGIN_REDIRECT_URL = "/"
+
+REST_FRAMEWORK = api.REST_FRAMEWORK
+SPECTACULAR_SETTINGS = api.SPECTACULAR_SETTINGS
 
 # Databases: one default; further aliases are stores -----------------------------------------------------------------
 

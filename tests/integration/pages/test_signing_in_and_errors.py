@@ -13,7 +13,15 @@ from tests.support.people import member
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db]
 
-OPEN_TO_STRANGERS = {"healthz", "readyz", "sign-in/", "sign-in/<str:token>/", "admin/"}
+OPEN_TO_STRANGERS = {
+    "healthz",
+    "readyz",
+    "sign-in/",
+    "sign-in/<str:token>/",
+    "admin/",
+    "api/v1/schema",
+    "api/v1/schema/",
+}
 
 
 def test_a_link_signs_in_once_and_then_says_what_to_do(client: Client) -> None:
@@ -118,7 +126,7 @@ def test_an_unknown_address_gets_the_page_for_it(client: Client) -> None:
 def test_an_error_that_leaves_a_view_gets_the_status_of_its_kind(kind: Kind, status: int) -> None:
     error = KapsoError("nothing is here.")
     error.kind = kind
-    answer = errors.refused(error)
+    answer = errors.refused(RequestFactory().get("/"), error)
     assert answer.status_code == status
     if kind is Kind.MISSING:
         assert answer.content == errors.not_found(RequestFactory().get("/"), Exception()).content

@@ -1,0 +1,145 @@
+"""Bodies of requests: read once under a limit, as strict JSON, as a CSV file, or as a form that carries one."""
+
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import IO, Any, NoReturn
+
+from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
+from django.core.files.uploadhandler import MemoryFileUploadHandler
+from django.http.multipartparser import MultiPartParser as DjangoMultiPartParser
+from django.http.multipartparser import MultiPartParserError
+from django.http.request import UnreadablePostError
+from django.utils.http import parse_header_parameters
+from rest_framework.parsers import BaseParser
+from rest_framework.request import Request
+
+from kapsoweb.doors.limits import JSON_BODY_BYTES, JSON_DEPTH
+from kapsoweb.doors.rest.errors import (
+    BodyTooLargeError,
+    UnreadableBodyError,
+    UnreadableFormError,
+    UnsupportedMediaTypeError,
+)
+from kapsoweb.foundation.strict_json import read_json
+
+_UTF8 = frozenset({"utf-8", "utf8"})
+
+
+@dataclass(frozen=True)
+class SentFile:
+    """A file as it was sent: its bytes, its name (empty where none was said) and a form's other fields."""
+
+    data: bytes
+    filename: str
+    fields: Mapping[str, str]
+
+
+class ApiRequest(Request):
+    """The framework's request, whose body is read into memory once, and never beyond what its view takes."""
+
+    def _load_stream(self) -> None:
+        data = _read(self)
+        self._stream = io.BytesIO(data) if data else None  # type: ignore[assignment]  # None: no body, as the framework
+
+
+def _read(request: Request) -> bytes:
+    limit = body_limit(request.parser_context or {})
+    announced = request.META.get("CONTENT_LENGTH") or ""
+    length = int(announced) if announced.isascii() and announced.isdigit() else None
+    if length is not None and length > limit:
+        _too_large(limit)
+    try:
+        # Chunked bodies announce no length: one byte more than is allowed tells that there is too much.
+        data: bytes = request._request.read(limit + 1 if length is None else length)
+    except UnreadablePostError:
+        raise UnreadableBodyError("the body ended before its announced length. Nothing was changed.") from None
+    if len(data) > limit:
+        _too_large(limit)
+    return data
+
+
+def body_limit(context: Mapping[str, Any]) -> int:
+    """The most bytes that the view behind a parser's context takes."""
+    return int(getattr(context.get("view"), "body_bytes", JSON_BODY_BYTES))
+
+
+def _too_large(limit: int) -> NoReturn:
+    raise BodyTooLargeError(
+        f"the body is larger than the {limit:,} bytes that this address takes. Nothing was changed.", limit=limit
+    )
+
+
+class JsonParser(BaseParser):
+    """The one strict reader of JSON (see `kapsoweb.foundation.strict_json`)."""
+
+    media_type = "application/json"
+
+    def parse(
+        self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
+    ) -> Any:
+        """The value. Raises `UnreadableJsonError`."""
+        _refuse_other_charsets(media_type)
+        limit = body_limit(parser_context or {})
+        return read_json(stream.read(), where="the body", max_bytes=limit, max_depth=JSON_DEPTH)
+
+
+class CsvParser(BaseParser):
+    """A CSV file as the whole body; its content is for the reader of CSV to judge."""
+
+    media_type = "text/csv"
+
+    def parse(
+        self,
+        stream: IO[Any],
+        media_type: str | None = None,
+        parser_context: Mapping[str, Any] | None = None,  # noqa: ARG002 - the framework passes it
+    ) -> Any:
+        """The `SentFile`, without a name."""
+        _refuse_other_charsets(media_type)
+        return SentFile(stream.read(), "", {})
+
+
+class FormParser(BaseParser):
+    """A form with one file in the field `file`, and text in others."""
+
+    media_type = "multipart/form-data"
+
+    def parse(
+        self,
+        stream: IO[Any],
+        media_type: str | None = None,
+        parser_context: Mapping[str, Any] | None = None,  # noqa: ARG002 - the framework passes it
+    ) -> Any:
+        """The `SentFile`: the file and the form's other fields. Raises `UnreadableFormError`."""
+        data = stream.read()
+        meta = {"CONTENT_TYPE": media_type or "", "CONTENT_LENGTH": len(data)}
+        try:
+            fields, files = DjangoMultiPartParser(meta, io.BytesIO(data), [_InMemory()], "utf-8").parse()
+        except (MultiPartParserError, TooManyFieldsSent, TooManyFilesSent, RequestDataTooBig, UnicodeError):
+            _unreadable("it is not multipart/form-data as RFC 7578 has it")
+        names = [*fields, *files]
+        if len(names) != len(set(names)) or any(len(kept) != 1 for _, kept in [*fields.lists(), *files.lists()]):
+            _unreadable("it holds a field twice")
+        if list(files) != ["file"]:
+            _unreadable("it needs one file, in the field `file`")
+        sent: Any = files["file"]
+        return SentFile(sent.read(), sent.name or "", {name: str(fields[name]) for name in fields})
+
+
+class _InMemory(MemoryFileUploadHandler):
+    """Keeps a file in memory whatever its size: the whole body is there already, and was held to its limit."""
+
+    def handle_raw_input(self, *args: Any, **kwargs: Any) -> None:  # noqa: ARG002 - Django passes them
+        """Always the handler that keeps the file."""
+        self.activated = True
+
+
+def _refuse_other_charsets(media_type: str | None) -> None:
+    _, parameters = parse_header_parameters(media_type or "")
+    if parameters.get("charset", "utf-8").lower() not in _UTF8:
+        raise UnsupportedMediaTypeError("this address reads UTF-8 and no other encoding. Nothing was changed.")
+
+
+def _unreadable(why: str) -> NoReturn:
+    raise UnreadableFormError(f"the form cannot be read: {why}. Nothing was changed.")
