@@ -6,28 +6,48 @@ from typing import Any
 from django.http import HttpRequest
 from django.urls import reverse
 
+from kapsoweb.accounts.errors import RecordNotFound
+from kapsoweb.pages.callers import caller_of
+
 
 @dataclass(frozen=True)
 class Room:
-    """A room in the top bar; `current` is the value of `aria-current`, empty elsewhere."""
+    """A room in the top bar. `current` is the value of `aria-current`, or empty; `count` is what is under way."""
 
     name: str
     address: str
     current: str
+    count: int = 0
 
 
-_ROOMS = (("Cyclotrons", "cyclotron:list"),)
+@dataclass(frozen=True)
+class Visit:
+    """On whose behalf somebody looks at pages: the account's name, who they are, and what they may do in it."""
+
+    account: str
+    actor: str
+    role: str
 
 
-def rooms(request: HttpRequest) -> dict[str, Any]:
-    """The rooms that exist, for a visitor who has signed in."""
+def frame(request: HttpRequest) -> dict[str, Any]:
+    """The rooms that exist and the account that they belong to, for a visitor who has signed in."""
     if not request.user.is_authenticated:
-        return {"rooms": []}
+        return {"rooms": [], "visit": None}
+    try:
+        caller = caller_of(request)
+    except RecordNotFound:  # a user whom every account has let go: there is nothing to show but the way out
+        return {"rooms": [], "visit": None}
+    return {"rooms": _rooms(request), "visit": Visit(caller.account.name, caller.actor, caller.role.value)}
+
+
+def _rooms(request: HttpRequest) -> list[Room]:
     match = request.resolver_match
-    shown = []
-    for name, view in _ROOMS:
-        current = ""
-        if match is not None and match.app_name == view.partition(":")[0]:
-            current = "page" if match.view_name == view else "true"
-        shown.append(Room(name, reverse(view), current))
-    return {"rooms": shown}
+    view = match.view_name if match is not None else ""
+
+    def room(name: str, address: str, *, within: str, count: int = 0) -> Room:
+        current = "page" if view == address else "true" if view.startswith(within) else ""
+        return Room(name, reverse(address), current, count)
+
+    return [
+        room("Cyclotrons", "cyclotron:list", within="cyclotron:"),
+    ]

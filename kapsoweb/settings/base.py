@@ -92,7 +92,7 @@ TEMPLATES: list[dict[str, Any]] = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "csp.context_processors.nonce",
-                "kapsoweb.pages.context.rooms",
+                "kapsoweb.pages.context.frame",
             ],
         },
     },
