@@ -40,6 +40,13 @@ def report_schema() -> Mapping[str, Any]:
 
 
 @cache
+def report_example() -> Mapping[str, Any]:
+    """The example that stands beside the schema; do not change what is returned."""
+    example: Mapping[str, Any] = json.loads(files("cyclotron.schemas").joinpath(EXAMPLE_FILE).read_bytes())
+    return example
+
+
+@cache
 def _validators() -> tuple[Draft202012Validator, Draft202012Validator]:
     """Validators of a report without a look into its items, and of one item."""
     schema = report_schema()

@@ -11,8 +11,9 @@ from cyclotron.core.outcome import Outcome
 from cyclotron.core.wording import NONE, counted, grouped, interval_words, p_value, percent, points
 
 CSV_COLUMNS = ("itemId", "label", "before", "after", "weight", "outcome")
-# A spreadsheet takes a cell that begins so for a formula, or skips the character and then does.
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
+# A spreadsheet takes a cell that begins so for a formula (in some languages the wide forms too), or skips the character
+# and then does.
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
 def report_json(report: Mapping[str, Any]) -> str:

@@ -24,7 +24,7 @@ def test_csv_has_one_row_for_each_item_under_a_header() -> None:
     assert [row["after"] or None for row in rows] == [item["after"] for item in EXAMPLE["items"]]
 
 
-@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\n"])
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"])
 def test_a_cell_that_a_spreadsheet_would_run_gets_an_apostrophe(start: str) -> None:
     label = (start + "SUM(A1)").strip()
     item = ScoredItem(start + 'HYPERLINK("x")', label, label, "plain", 2.0)
