@@ -20,6 +20,7 @@ from cyclotron.presentation.history import history_of
 from cyclotron.presentation.panel import panel_view, progress_of, refusal_of, status_facts
 from cyclotron.presentation.report_page import report_view
 from cyclotron.store import ROOM, store_of
+from cyclotron.views.frame import HELD_OUT, frame_of
 from cyclotron.views.parameters import address, classifier_name, get_or_post, is_number
 from kapsoweb.accounts.access import access_record
 from kapsoweb.accounts.models import Holding
@@ -131,6 +132,7 @@ def _detail(
     context = _panel_context(holding, classifier, clock.now())
     context["facts"] = status_facts(queries.status(store_of(holding), classifier))
     context["classifiers"] = queries.classifier_names(store_of(holding))
+    context |= frame_of(holding, HELD_OUT, classifier=classifier)
     if refusal is not None:
         context["refusal"] = refusal_of(refusal)
     status = 200 if refusal is None else STATUS_OF_KIND[refusal.kind]
@@ -149,7 +151,6 @@ def _panel_context(holding: Holding, classifier: str | None, now: datetime) -> d
         overview = replace(overview, disabled_reason=unconfigured)
     reports = overview.reports
     return {
-        "name": holding.name,
         "question": overview.question,
         "is_demonstration": holding.name == DEMONSTRATION,
         "cyclotron_id": holding.record_id,

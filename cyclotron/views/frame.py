@@ -1,0 +1,37 @@
+"""What every page of one cyclotron begins with: its name, and the way to its other pages."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from cyclotron.views.parameters import address
+from kapsoweb.accounts.models import Holding
+
+HELD_OUT = "held-out"
+
+_SECTIONS = ((HELD_OUT, "Held-out", "cyclotron:detail"),)
+
+
+@dataclass(frozen=True)
+class Section:
+    """A page of the cyclotron; `current` is the value of `aria-current`, or empty; `note` stands behind the name."""
+
+    name: str
+    address: str
+    current: str
+    note: str = ""
+
+
+def frame_of(holding: Holding, section: str, *, within: bool = False, classifier: str | None = None) -> dict[str, Any]:
+    """The context of `cyclotron/page.html`; `within` says that the page hangs below the section's own.
+
+    `classifier` goes along to the other pages, for a cyclotron with several.
+    """
+    sections = [
+        Section(
+            name,
+            address(view, holding.record_id, classifier=classifier),
+            ("true" if within else "page") if key == section else "",
+        )
+        for key, name, view in _SECTIONS
+    ]
+    return {"name": holding.name, "cyclotron_id": holding.record_id, "sections": sections}
