@@ -4,6 +4,8 @@ import os
 
 from django.core.asgi import get_asgi_application
 
+from kapsoweb.doors.body_guard import BodyGuard
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "kapsoweb.settings.local")
 
-application = get_asgi_application()
+application = BodyGuard(get_asgi_application())

@@ -1,6 +1,6 @@
 """The OpenAPI schema of the REST door: what each operation declares, completed with what all have in common."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, cast
@@ -125,6 +125,8 @@ _ERROR = {
     },
 }
 
+_documents: dict[str, Callable[[], Mapping[str, Any]]] = {}
+
 
 class ApiSchema(AutoSchema):
     """One operation: its bodies are closed, its security follows its access rule, and it lists every refusal."""
@@ -187,11 +189,18 @@ def complete(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     """Add what every operation refers to: the error's shape, the answers of refusals, and the bearer token."""
     components = result.setdefault("components", {})
     components.setdefault("schemas", {})["Error"] = _ERROR
+    components["schemas"].update({name: _embedded(name, schema()) for name, schema in sorted(_documents.items())})
     components["responses"] = {refusal.name: _response(status, refusal) for status, refusal in _REFUSALS.items()}
     components["securitySchemes"] = {
         _BEARER: {"type": "http", "scheme": "bearer", "description": "An API token, which begins with `kapso_`."}
     }
     return cast("dict[str, Any]", _without_marks(result))
+
+
+def component(name: str, schema: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:
+    """Add a document's own JSON Schema (draft 2020-12) to the components as `name`; what operations refer to it by."""
+    _documents[name] = schema
+    return {"$ref": f"#/components/schemas/{name}"}
 
 
 @cache
@@ -200,6 +209,19 @@ def schema_document() -> dict[str, Any]:
     generator: Any = SchemaGenerator
     document: dict[str, Any] = generator().get_schema(request=None, public=True)
     return document
+
+
+def _embedded(name: str, value: Any) -> Any:
+    """A document's schema whose references are within the component that it has become."""
+    if isinstance(value, dict | Mapping):
+        return {
+            key: inner.replace("#/$defs/", f"#/components/schemas/{name}/$defs/")
+            if key == "$ref"
+            else _embedded(name, inner)
+            for key, inner in value.items()
+            if key not in ("$schema", "$id")
+        }
+    return [_embedded(name, inner) for inner in value] if isinstance(value, list) else value
 
 
 def _response(status: int, refusal: _Refusal) -> dict[str, Any]:

@@ -99,10 +99,15 @@ def read_query(request: HttpRequest, form: type[StrictSerializer]) -> dict[str, 
     return read_values(form, {name: request.GET[name] for name in request.GET})
 
 
+def many(form: type[StrictSerializer], *, at_least: int = 0, at_most: int | None = None, **given: Any) -> Any:
+    """A field that holds a list of such values."""
+    return form(many=True, min_length=at_least, max_length=at_most, **given)  # type: ignore[call-arg]  # the list's
+
+
 def page_of(row: type[StrictSerializer], name: str) -> type[StrictSerializer]:
     """The serializer of a page of such rows: `items`, and `next`, the cursor to go on with or null at the end."""
     fields = {
-        "items": row(many=True),
+        "items": many(row),
         "next": TextField(
             max_length=CURSOR_CHARACTERS, allow_null=True, help_text="The cursor of the next page; null on the last."
         ),

@@ -64,7 +64,9 @@ class ApiView(APIView):
             self.query = read_query(request._request, declared.query)
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Response:
-        """Nothing that the door answers may be stored on the way."""
+        """Nothing that the door answers may be stored on the way, and every refusal is JSON."""
+        if getattr(response, "exception", False):
+            request.accepted_renderer, request.accepted_media_type = JSONRenderer(), JSONRenderer.media_type
         final = super().finalize_response(request, response, *args, **kwargs)
         final.headers["Cache-Control"] = "no-store"
         return final
@@ -97,14 +99,14 @@ class ApiView(APIView):
     def cursor(self, of: str) -> Any:
         """The key that the query's cursor holds, or None at the beginning of the list. Raises `InvalidCursorError`."""
         cursor = self.query.get("cursor")
-        return None if cursor is None else read_cursor(self._list_name(of), cursor)
+        return None if cursor is None else read_cursor(self.list_name(of), cursor)
 
     def page(self, page: Page[Any], of: str) -> Response:
         """A page of the list `of`, with the cursor of the next."""
-        following = None if page.next is None else make_cursor(self._list_name(of), page.next)
+        following = None if page.next is None else make_cursor(self.list_name(of), page.next)
         return self.answer({"items": page.rows, "next": following})
 
-    def _list_name(self, of: str) -> str:
+    def list_name(self, of: str) -> str:
         """What a cursor is good for: this list of this account, under these filters."""
         filters = {name: value for name, value in self.query.items() if name not in ("cursor", "limit")}
         return digest([of, self.caller.account.pk, dict(self.kwargs), filters])

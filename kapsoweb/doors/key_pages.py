@@ -1,0 +1,20 @@
+"""A page of rows by key, for lists that the doors read from a table themselves."""
+
+from typing import TypeVar
+
+from django.db.models import Model, QuerySet
+
+from kapsoweb.foundation.paging import Page
+
+Row = TypeVar("Row", bound=Model)
+
+
+def page_by_key(
+    rows: "QuerySet[Row]", key: str, *, after: int | str | None, limit: int, newest_first: bool = False
+) -> Page[Row]:
+    """Up to `limit` rows in the order of the unique column `key`, after the row that has `after` there."""
+    if after is not None:
+        rows = rows.filter(**{f"{key}__{'lt' if newest_first else 'gt'}": after})
+    found = list(rows.order_by(f"-{key}" if newest_first else key)[: limit + 1])
+    more = len(found) > limit
+    return Page(tuple(found[:limit]), getattr(found[limit - 1], key) if more else None)
