@@ -40,7 +40,7 @@ def exchange(
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": b"done"})
 
-    scope: dict[str, Any] = {"type": "http", "headers": headers}
+    scope: dict[str, Any] = {"type": "http", "headers": headers or []}
     asyncio.run(BodyGuard(application, MOST)(scope, receive, send))
     return sent, given
 
