@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Case, Count, Exists, F, Max, OuterRef, Q, QuerySet, Value, When
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from cyclotron.core.draws import AUDIT, REVIEWER, TRAINING
 from cyclotron.models import Classifier, HeldOutItem, Item, LearningStep, Review
@@ -44,32 +44,33 @@ def chosen_by_a_person(store: Store, classifier: Classifier) -> QuerySet[Review]
 
 
 def labels_that_count(store: Store, classifier: Classifier, *, use: str | None = None) -> QuerySet[Review]:
-    """The newest active review of each item that has one, where it carries a label, each annotated with its `use`.
+    """The newest active review of each item that has one, where it carries a label and may be used for `use`.
 
     An item whose newest active review carries no label, or all of whose reviews are undone, has none.
     """
     active = store.all(Review).filter(classifier=classifier, undone_at=None)
-    newest = active.values("item_id").annotate(newest=Max("id")).values("newest")
-    rows = (
-        store.all(Review)
-        .filter(id__in=newest, label__isnull=False)
-        .annotate(by_person=Exists(chosen_by_a_person(store, classifier).filter(item_id=OuterRef("item_id"))))
-        .annotate(use=Case(When(by_person=True, then=Value(TRAINING)), default=F("item__partition")))
-    )
-    return rows if use is None else rows.filter(use=use)
+    newer = active.filter(item_id=OuterRef("item_id"), id__gt=OuterRef("id"))
+    rows = active.filter(~Exists(newer), label__isnull=False)
+    if use is None:
+        return rows
+    by_person = Exists(_chosen(store, classifier))
+    # Said by the item's partition and not by a computed use, so that a database can begin with the items.
+    of_the_partition = Q(item__partition=use)
+    return rows.filter(by_person | of_the_partition if use == TRAINING else ~by_person & of_the_partition)
 
 
 def current_labels(store: Store, classifier: Classifier, *, use: str | None = None) -> Iterator[CurrentLabel]:
     """The labels that count with their items' values, in the order in which the items came."""
     rows = labels_that_count(store, classifier, use=use).order_by("item_id")
-    columns = ("item_id", "item__identity", "label", "use", "by_person")
-    of_the_item = ("item__propensity", "item__values", "item__values_digest")
-    for row in rows.values(*columns, *of_the_item).iterator(chunk_size=2000):
+    columns = ("item_id", "item__identity", "label", "by_person")
+    of_the_item = ("item__partition", "item__propensity", "item__values", "item__values_digest")
+    chosen = rows.annotate(by_person=Exists(_chosen(store, classifier)))
+    for row in chosen.values(*columns, *of_the_item).iterator(chunk_size=2000):
         yield CurrentLabel(
             item_key=row["item_id"],
             item_id=row["item__identity"],
             label=str(row["label"]),
-            use=row["use"],
+            use=TRAINING if row["by_person"] else row["item__partition"],
             chosen=row["by_person"],
             propensity=1.0 if row["by_person"] else row["item__propensity"],
             values=row["item__values"],
@@ -106,3 +107,8 @@ def reviews_until_due(store: Store, classifier: Classifier, learn_every: int) ->
 def teaches(store: Store, classifier: Classifier, item: Item) -> bool:
     """Whether an item's labels teach: it is in the training partition, or a person chose it."""
     return item.partition == TRAINING or chosen_by_a_person(store, classifier).filter(item=item).exists()
+
+
+def _chosen(store: Store, classifier: Classifier) -> QuerySet[Review]:
+    """The reviews that a person chose of the item that a query's review is about."""
+    return chosen_by_a_person(store, classifier).filter(item_id=OuterRef("item_id"))

@@ -1,0 +1,77 @@
+"""What a larger cyclotron costs: reads and commands make the same number of queries at every size."""
+
+from collections.abc import Callable
+from functools import partial
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from cyclotron import queries
+from cyclotron.actions import freeze_held_out_set
+from cyclotron.plan import held_out_set_of, make_plan, scored_items
+from cyclotron.store import Store
+from tests.support.held_cyclotrons import hold
+from tests.support.large_cyclotrons import DECIDED_AT, MODEL, large_cyclotron
+from tests.support.people import member
+
+pytestmark = pytest.mark.django_db
+on_both_databases = pytest.mark.services
+
+SIZES = (40, 160)
+
+READS: dict[str, Callable[[Store], object]] = {
+    "the overview": lambda store: queries.overview(store, model=MODEL, allow_live=True),
+    "the plan": lambda store: make_plan(store, store.classifier(), model=MODEL),
+    "the status": queries.status,
+    "freezing again": lambda store: freeze_held_out_set(store, now=DECIDED_AT),
+}
+
+
+def frozen(size: int) -> Store:
+    store = large_cyclotron(size)
+    freeze_held_out_set(store, now=DECIDED_AT)
+    return store
+
+
+def queries_made(work: Callable[[], object]) -> int:
+    work()  # what is read once a process is read now
+    with CaptureQueriesContext(connection) as made:
+        work()
+    return len(made)
+
+
+@on_both_databases
+@pytest.mark.parametrize("read", READS.values(), ids=READS.keys())
+def test_a_larger_cyclotron_takes_no_more_queries(read: Callable[[Store], object]) -> None:
+    small, large = (queries_made(partial(read, frozen(size))) for size in SIZES)
+    assert small == large
+
+
+@on_both_databases
+def test_the_page_of_a_larger_cyclotron_takes_no_more_queries(client: Client) -> None:
+    client.force_login(member("somebody"))
+    addresses = [f"/cyclotrons/{hold(frozen(size), f'of-{size}').cyclotron_id}/" for size in SIZES]
+    small, large = (queries_made(partial(client.get, address)) for address in addresses)
+    assert small == large
+
+
+@on_both_databases
+def test_a_plan_counts_items_and_requests_in_one_query() -> None:
+    store = frozen(SIZES[1])
+    classifier = store.classifier()
+    scored = scored_items(store, classifier, held_out_set_of(store, classifier, None)).count()
+    with CaptureQueriesContext(connection) as made:
+        plan = make_plan(store, classifier, model=MODEL)
+    assert (plan.scored, plan.total, plan.bound) == (scored, 2 * scored, scored)  # half of the answers are stored
+    assert sum("heldoutitem" in query["sql"] for query in made) == 1
+
+
+def test_sqlite_looks_up_whether_a_held_out_item_trains_now_and_passes_over_no_table_for_it() -> None:
+    store = frozen(SIZES[0])
+    classifier = store.classifier()
+    steps = scored_items(store, classifier, held_out_set_of(store, classifier, None)).explain()
+    assert "(cyclotron_id=? AND identity=?)" in steps
+    assert "(classifier_id=? AND item_id=?)" in steps
+    assert "SCAN" not in steps
