@@ -12,6 +12,7 @@ from cyclotron.core.errors import (
     NoHeldOutSetError,
     NoSuchEvaluationError,
     NoSuchReportError,
+    NoSuchReviewError,
     NothingToScoreError,
 )
 from cyclotron.core.interruption import Interruption
@@ -26,7 +27,7 @@ from cyclotron.core.overview import (
 from cyclotron.core.verdict import DEFAULT_MINIMUM_PER_LABEL
 from cyclotron.endpoints import definition_of
 from cyclotron.labels import CurrentLabel, current_labels, label_counts, new_label_count, reviews_until_due
-from cyclotron.models import Classifier, Decision, Evaluation, Event, HeldOutSet, Item, Permit, Report, Version
+from cyclotron.models import Classifier, Decision, Evaluation, Event, HeldOutSet, Item, Permit, Report, Review, Version
 from cyclotron.plan import Plan, make_plan
 from cyclotron.store import Store
 from kapsoweb.foundation.canonical import is_storable
@@ -76,6 +77,15 @@ def status(store: Store, classifier: str | None = None) -> Status:
         training_reviews=row.training_reviews,
         next_learning_in=reviews_until_due(store, row, store.cyclotron().learn_every),
     )
+
+
+def reviewer_of(store: Store, identity: str) -> str:
+    """Who gave the review of that identity; raises `NoSuchReviewError`."""
+    rows = store.all(Review).filter(identity=identity) if is_storable(identity) else store.all(Review).none()
+    reviewer = rows.values_list("reviewer", flat=True).first()
+    if reviewer is None:
+        raise NoSuchReviewError("there is no such review.", review=identity)
+    return reviewer
 
 
 def item_count(store: Store) -> int:

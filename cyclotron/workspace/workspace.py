@@ -1,0 +1,206 @@
+"""The workspace: each write checks the role, runs one action and leaves its audit entry, all three or none.
+
+Reads begin with `open` and go on with `cyclotron.queries`. A record of another account is missing, whatever the role.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import QuerySet
+
+from cyclotron import actions, queries
+from cyclotron.actions.asking import Asker
+from cyclotron.actions.deciding import DecidedItem, decide_item
+from cyclotron.actions.evaluating import cancel_evaluation, confirm_evaluation
+from cyclotron.actions.evaluating.starting import StartedEvaluation
+from cyclotron.actions.reviewing import RecordedReview
+from cyclotron.adapters.configured import decision_model
+from cyclotron.core.definition import CyclotronDefinition
+from cyclotron.core.errors import LiveCallsOffError
+from cyclotron.core.overview import SetSummary
+from cyclotron.core.verdict import DEFAULT_MINIMUM_PER_LABEL
+from cyclotron.store import ROOM
+from cyclotron.workspace.held import HeldCyclotron
+from kapsoweb.accounts.access import access_record, access_records
+from kapsoweb.accounts.actions import check_name, hold_record, record_audit
+from kapsoweb.accounts.caller import Caller
+from kapsoweb.accounts.errors import NotAllowedError
+from kapsoweb.accounts.models import Holding
+from kapsoweb.accounts.roles import Role
+from kapsoweb.foundation import clock
+
+
+class Workspace:
+    """The cyclotrons of a caller's account, with what the caller's role allows."""
+
+    def __init__(self, caller: Caller) -> None:
+        self.caller = caller
+
+    def cyclotrons(self) -> QuerySet[Holding]:
+        """All that the caller reaches, by name."""
+        return access_records(self.caller, ROOM)
+
+    def open(self, cyclotron_id: str, *, needs: Role = Role.VIEWER) -> HeldCyclotron:
+        """A cyclotron by its id; raises `RecordNotFound`, or `NotAllowedError` when it is there and the role is not."""
+        return HeldCyclotron(access_record(self.caller, ROOM, cyclotron_id, needs=needs))
+
+    def create(self, *, name: str, definition: CyclotronDefinition) -> HeldCyclotron:
+        """Create a cyclotron in the lab's database and give the account its hold. Operators."""
+        self.caller.require_whole_account(Role.OPERATOR)
+        check_name(name)
+        now = clock.now()
+        with transaction.atomic():
+            store = actions.create_cyclotron(name=name, definition=definition, now=now)
+            holding = hold_record(
+                account=self.caller.account,
+                room=ROOM,
+                name=name,
+                store=store.using,
+                record_id=store.cyclotron_id,
+                now=now,
+            )
+            held = HeldCyclotron(holding)
+            self.audit(held, "cyclotron.created", name=name, fingerprint=definition.fingerprint)
+        return held
+
+    def set_learning_interval(self, cyclotron_id: str, learn_every: int) -> None:
+        """Change after how many new training reviews learning is due. Operators."""
+        with self.writing(cyclotron_id, Role.OPERATOR) as held:
+            actions.set_learning_interval(held.store, learn_every, now=clock.now())
+            self.audit(held, "cyclotron.changed", learnEvery=learn_every)
+
+    def decide(
+        self,
+        cyclotron_id: str,
+        *,
+        identity: str,
+        values: dict[str, Any],
+        review_rate: float = 1.0,
+        audit_rate: float = 0.05,
+        low_confidence: float | None = None,
+    ) -> DecidedItem:
+        """Decide one item with the lab's decision model. Operators; `LiveCallsOffError` where live calls are off.
+
+        Calls to a model run outside any transaction, so the audit entry follows the decision.
+        """
+        held = self.open(cyclotron_id, needs=Role.OPERATOR)
+        require_live()
+        decided = decide_item(
+            Asker(held.store, decision_model(), clock.now),
+            identity=identity,
+            values=values,
+            now=clock.now(),
+            review_rate=review_rate,
+            audit_rate=audit_rate,
+            low_confidence=low_confidence,
+        )
+        self.audit(held, "item.decided", decision=decided.decision_id, item=identity)
+        return decided
+
+    def review(
+        self,
+        cyclotron_id: str,
+        *,
+        identity: str,
+        decision_id: str,
+        label: str | None,
+        classifier: str | None = None,
+        explanation: str = "",
+        reason_code: str = "",
+        selected_by: str | None = None,
+    ) -> RecordedReview:
+        """Record a review in the caller's name; see `record_review`. Reviewers."""
+        with self.writing(cyclotron_id, Role.REVIEWER) as held:
+            recorded = actions.record_review(
+                held.store,
+                identity=identity,
+                decision_id=decision_id,
+                label=label,
+                reviewer=self.caller.actor,
+                classifier=classifier,
+                explanation=explanation,
+                reason_code=reason_code,
+                selected_by=selected_by,
+                now=clock.now(),
+            )
+            if recorded.new:
+                self.audit(held, "review.recorded", review=identity, item=recorded.item_id, label=label)
+        return recorded
+
+    def undo(self, cyclotron_id: str, *, identity: str) -> bool:
+        """Retract a review; False when it had been undone. Reviewers their own, operators anybody's."""
+        with self.writing(cyclotron_id, Role.REVIEWER) as held:
+            reviewer = queries.reviewer_of(held.store, identity)
+            if reviewer != self.caller.actor and not self.caller.role.allows(Role.OPERATOR):
+                raise NotAllowedError(
+                    "a reviewer may undo their own reviews, and an operator anybody's. Nothing was changed.",
+                    needed=Role.OPERATOR.value,
+                    role=self.caller.role.value,
+                )
+            undone = actions.undo_review(held.store, identity=identity, actor=self.caller.actor, now=clock.now())
+            if undone:
+                self.audit(held, "review.undone", review=identity)
+        return undone
+
+    def freeze(self, cyclotron_id: str, classifier: str | None = None) -> SetSummary:
+        """Freeze the eligible labels into a held-out set; no model call. Operators."""
+        with self.writing(cyclotron_id, Role.OPERATOR) as held:
+            frozen = actions.freeze_held_out_set(held.store, classifier, now=clock.now())
+            self.audit(held, "set.frozen", set=frozen.id, size=frozen.size)
+        return frozen
+
+    def evaluate(
+        self,
+        cyclotron_id: str,
+        classifier: str | None = None,
+        *,
+        confirmed_bound: int,
+        confirmed_plan: str | None = None,
+        request_id: str | None = None,
+        set_id: str | None = None,
+        minimum_per_label: int = DEFAULT_MINIMUM_PER_LABEL,
+    ) -> StartedEvaluation:
+        """Confirm an evaluation: a job runs it, or, with everything cached, the report is there at once. Operators."""
+        held = self.open(cyclotron_id, needs=Role.OPERATOR)
+        started = confirm_evaluation(
+            held.store,
+            classifier,
+            model=decision_model(),
+            account_id=self.caller.account.id,
+            clock=clock.now,
+            confirmed_bound=confirmed_bound,
+            confirmed_plan=confirmed_plan,
+            request_id=request_id,
+            set_id=set_id,
+            minimum_per_label=minimum_per_label,
+            allow_live=settings.KAPSOWEB_ALLOW_LIVE,
+        )
+        if started.new:
+            self.audit(held, "evaluation.confirmed", evaluation=started.id, bound=confirmed_bound)
+        return started
+
+    def cancel_evaluation(self, cyclotron_id: str, evaluation_id: str) -> None:
+        """Ask an evaluation to stop. Operators."""
+        with self.writing(cyclotron_id, Role.OPERATOR) as held:
+            cancel_evaluation(held.store, evaluation_id, now=clock.now())
+            self.audit(held, "evaluation.cancelled", evaluation=evaluation_id)
+
+    @contextmanager
+    def writing(self, cyclotron_id: str, needs: Role) -> Iterator[HeldCyclotron]:
+        """The cyclotron for one write: its action and its audit entry are kept together or not at all."""
+        held = self.open(cyclotron_id, needs=needs)
+        with transaction.atomic(), held.store.transaction():
+            yield held
+
+    def audit(self, held: HeldCyclotron, action: str, **detail: Any) -> None:
+        """Write down what the caller did with a cyclotron."""
+        record_audit(self.caller, action, now=clock.now(), room=ROOM, record_id=held.id, **detail)
+
+
+def require_live() -> None:
+    """Refuse what may call a model where live calls are off."""
+    if not settings.KAPSOWEB_ALLOW_LIVE:
+        raise LiveCallsOffError("calls to a model are switched off here; freezing and reading still work.")
