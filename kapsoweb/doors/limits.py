@@ -31,3 +31,18 @@ QUESTION_CHARACTERS = 4000
 RUBRIC_CHARACTERS = 100_000
 PRIMING_MOST = 200  # examples of a classifier
 PRIMING_CHARACTERS = 20_000  # of one example's text
+
+# What a GraphQL request may hold.
+GRAPHQL_BODY_BYTES = 16 * 2**20  # the query with its variables; a larger file comes in by REST
+GRAPHQL_QUERY_CHARACTERS = 20_000
+GRAPHQL_TOKENS = 2_000
+GRAPHQL_NESTING = 64  # brackets of any kind inside one another in the text
+GRAPHQL_DEPTH = 16  # fields inside one another, fragments written out
+GRAPHQL_FRAGMENTS = 50
+GRAPHQL_ROOT_FIELDS = 20  # fields of an operation itself
+GRAPHQL_ALIASES = 50  # fragments written out
+GRAPHQL_COST = 25_000  # fields and directives, each times the rows of the lists that it is in
+GRAPHQL_LIST_ROWS = 8  # what a list without a page size counts as
+GRAPHQL_DOCUMENT_COST = 100  # what a field counts that holds a whole JSON document
+GRAPHQL_VARIABLE_VALUES = 250_000  # in all variables together
+GRAPHQL_ERRORS = 10  # that one refusal names
