@@ -69,6 +69,20 @@ class NoSuchDecisionError(CyclotronError):
     kind = Kind.MISSING
 
 
+class AssignmentLostError(CyclotronError):
+    """The item is no longer this reviewer's to answer: somebody else holds it or has reviewed it."""
+
+    id = "assignment-lost"
+    kind = Kind.CONFLICT
+
+
+class ReviewFollowedError(CyclotronError):
+    """The review that would be undone has been corrected since."""
+
+    id = "review-followed"
+    kind = Kind.CONFLICT
+
+
 class NoSuchReviewError(CyclotronError):
     """The cyclotron has no such review."""
 

@@ -10,8 +10,10 @@ from cyclotron.models.engine import (
     Review,
     StoredCyclotron,
 )
+from cyclotron.models.file_imports import FileImport
 from cyclotron.models.held_out import Evaluation, HeldOutItem, HeldOutSet, Permit, Report
 from cyclotron.models.learning import LearningStep, MlModelRecord, OutOfFoldAnswer, Version
+from cyclotron.models.review_queue import HeldItem, SkippedItem
 
 __all__ = [
     "CachedAnswer",
@@ -20,6 +22,8 @@ __all__ = [
     "DecisionOutput",
     "Evaluation",
     "Event",
+    "FileImport",
+    "HeldItem",
     "HeldOutItem",
     "HeldOutSet",
     "Item",
@@ -29,6 +33,7 @@ __all__ = [
     "Permit",
     "Report",
     "Review",
+    "SkippedItem",
     "StoredCyclotron",
     "Version",
 ]

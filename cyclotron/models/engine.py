@@ -92,7 +92,10 @@ class Item(models.Model):
 
 
 class Decision(models.Model):
-    """One run of `decide` over an item: whether it was sent to review, why, and with what propensity."""
+    """One run of `decide` over an item: whether it was sent to review, why, and with what propensity.
+
+    `foreign_digest` is the digest of all that was said of a decision made elsewhere, and empty for one made here.
+    """
 
     id = models.CharField(primary_key=True, max_length=40)
     cyclotron = models.ForeignKey(StoredCyclotron, on_delete=models.PROTECT, related_name="decisions")
@@ -101,6 +104,7 @@ class Decision(models.Model):
     reason = models.CharField(max_length=16, blank=True, default="")
     propensity = models.FloatField()
     decided_at = models.DateTimeField()
+    foreign_digest = models.CharField(max_length=DIGEST, blank=True, default="")
 
     class Meta:
         constraints = [

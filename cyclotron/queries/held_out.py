@@ -170,6 +170,11 @@ def report_of_evaluation(store: Store, evaluation: Evaluation) -> dict[str, Any]
     return found.document if found else None
 
 
+def report_id_of_evaluation(store: Store, evaluation: Evaluation) -> str | None:
+    """The id of the report that an evaluation wrote, if it did."""
+    return store.all(Report).filter(evaluation=evaluation).values_list("id", flat=True).first()
+
+
 def summary_of(frozen: HeldOutSet) -> SetSummary:
     """A stored set as the panel shows it."""
     return SetSummary(frozen.id, frozen.frozen_at, frozen.size, frozen.label_counts)

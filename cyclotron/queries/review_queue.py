@@ -1,0 +1,90 @@
+"""Reads of the review queue: what waits, what is held, and an item as its reviewer sees it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Exists, OuterRef, QuerySet
+
+from cyclotron.models import Classifier, DecisionOutput, HeldItem, Item, Review, SkippedItem
+from cyclotron.store import Store
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """An item that one reviewer holds until `expires_at`, with the decision that sent it to review.
+
+    `reason` says why it was sent; `label` (None for one that was not declared), `confidence` and `probabilities` are
+    the classifier's. `skipped_before` when this reviewer has put it off once.
+    """
+
+    id: str
+    item_key: int
+    item_id: str
+    values: Mapping[str, Any]
+    decision_id: str
+    classifier: str
+    reason: str
+    label: str | None
+    confidence: float
+    probabilities: Mapping[str, float]
+    expires_at: datetime
+    skipped_before: bool
+
+
+@dataclass(frozen=True)
+class QueueState:
+    """A classifier's queue: items that wait for a review, how many of these somebody holds, and reviewed ones."""
+
+    waiting: int
+    held: int
+    reviewed: int
+
+
+def waiting_items(store: Store, classifier: Classifier) -> QuerySet[Item]:
+    """The items that were sent to review and have no active review of this classifier, with a label or without one."""
+    reviewed = store.all(Review).filter(classifier=classifier, item_id=OuterRef("id"), undone_at=None)
+    return store.all(Item).exclude(selected_because="").filter(~Exists(reviewed))
+
+
+def queue_state(store: Store, classifier: str | None = None, *, now: datetime) -> QueueState:
+    """The lengths of a classifier's queue at the moment `now`."""
+    row = store.classifier(classifier)
+    sent = store.all(Item).exclude(selected_because="").count()
+    waiting = waiting_items(store, row)
+    held = store.all(HeldItem).filter(classifier=row, expires_at__gt=now, item__in=waiting).count()
+    length = waiting.count()
+    return QueueState(waiting=length, held=held, reviewed=sent - length)
+
+
+def assignment_of(store: Store, classifier: str | None = None, *, reviewer: str) -> Assignment | None:
+    """The item that the reviewer holds, if it still waits; its time may have run out as long as nobody took it."""
+    row = store.classifier(classifier)
+    waiting = waiting_items(store, row).filter(id=OuterRef("item_id"))
+    held = store.all(HeldItem).filter(Exists(waiting), classifier=row, reviewer=reviewer)
+    found = held.select_related("item", "classifier").first()
+    return None if found is None else shown(store, found)
+
+
+def shown(store: Store, held: HeldItem) -> Assignment:
+    """A held item as its reviewer sees it."""
+    outputs = store.rows(DecisionOutput).filter(decision_id=held.decision_id, classifier_id=held.classifier_id)
+    output = outputs.get()
+    skips = store.all(SkippedItem).filter(
+        classifier_id=held.classifier_id, item_id=held.item_id, reviewer=held.reviewer
+    )
+    return Assignment(
+        id=held.id,
+        item_key=held.item_id,
+        item_id=held.item.identity,
+        values=held.item.values,
+        decision_id=held.decision_id,
+        classifier=held.classifier.name,
+        reason=held.item.selected_because,
+        label=output.label or None,
+        confidence=output.confidence,
+        probabilities=output.probabilities,
+        expires_at=held.expires_at,
+        skipped_before=skips.exists(),
+    )
