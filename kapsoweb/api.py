@@ -2,6 +2,7 @@
 
 from django.urls import URLPattern
 
+from cyclotron.api.urls import urlpatterns as cyclotron_addresses
 from kapsoweb.doors.rest.account_views import MeView, SchemaView
 from kapsoweb.doors.rest.routes import route
 
@@ -9,4 +10,5 @@ app_name = "api"
 urlpatterns: list[URLPattern] = [
     *route("schema", SchemaView.as_view(), "schema"),
     *route("me", MeView.as_view(), "me"),
+    *cyclotron_addresses,
 ]
