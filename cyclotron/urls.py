@@ -2,11 +2,12 @@
 
 from django.urls import path
 
-from cyclotron.views import lists, panel, reports
+from cyclotron.views import creating, lists, panel, reports
 
 app_name = "cyclotron"
 urlpatterns = [
     path("cyclotrons/", lists.cyclotron_list, name="list"),
+    path("cyclotrons/new/", creating.create, name="create"),
     path("cyclotrons/<slug:cyclotron_id>/", panel.detail, name="detail"),
     path("cyclotrons/<slug:cyclotron_id>/freeze/", panel.freeze, name="freeze"),
     path("cyclotrons/<slug:cyclotron_id>/evaluate/", panel.evaluate, name="evaluate"),

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cyclotron.views.parameters import address
-from kapsoweb.accounts.models import Holding
+from cyclotron.workspace import HeldCyclotron
 
 HELD_OUT = "held-out"
 
@@ -21,7 +21,9 @@ class Section:
     note: str = ""
 
 
-def frame_of(holding: Holding, section: str, *, within: bool = False, classifier: str | None = None) -> dict[str, Any]:
+def frame_of(
+    held: HeldCyclotron, section: str, *, within: bool = False, classifier: str | None = None
+) -> dict[str, Any]:
     """The context of `cyclotron/page.html`; `within` says that the page hangs below the section's own.
 
     `classifier` goes along to the other pages, for a cyclotron with several.
@@ -29,9 +31,9 @@ def frame_of(holding: Holding, section: str, *, within: bool = False, classifier
     sections = [
         Section(
             name,
-            address(view, holding.record_id, classifier=classifier),
+            address(view, held.id, classifier=classifier),
             ("true" if within else "page") if key == section else "",
         )
         for key, name, view in _SECTIONS
     ]
-    return {"name": holding.name, "cyclotron_id": holding.record_id, "sections": sections}
+    return {"name": held.name, "cyclotron_id": held.id, "sections": sections}

@@ -7,12 +7,13 @@ from django.views.decorators.http import require_safe
 
 from cyclotron import queries
 from cyclotron.presentation.cyclotron_list import CyclotronRow, cyclotron_row, headline_of
-from cyclotron.store import ROOM, store_of
-from kapsoweb.accounts.access import access_records
+from cyclotron.store import store_of
+from cyclotron.workspace import Workspace
 from kapsoweb.accounts.models import Holding
 from kapsoweb.accounts.roles import Role
 from kapsoweb.doors.access_rules import access
 from kapsoweb.pages.callers import caller_of
+from kapsoweb.pages.permissions import why_not
 
 PAGE_OF_CYCLOTRONS = 50
 
@@ -21,9 +22,14 @@ PAGE_OF_CYCLOTRONS = 50
 @require_safe
 def cyclotron_list(request: HttpRequest) -> HttpResponse:
     """The account's cyclotrons, each with the headline of its newest report."""
-    holdings = access_records(caller_of(request), ROOM)
-    page = Paginator(holdings, PAGE_OF_CYCLOTRONS).get_page(request.GET.get("page"))
-    context = {"page": page, "rows": [_row(holding) for holding in page.object_list], "count": page.paginator.count}
+    caller = caller_of(request)
+    page = Paginator(Workspace(caller).cyclotrons(), PAGE_OF_CYCLOTRONS).get_page(request.GET.get("page"))
+    context = {
+        "page": page,
+        "rows": [_row(holding) for holding in page.object_list],
+        "count": page.paginator.count,
+        "create_off": why_not(caller, Role.OPERATOR, "creating a cyclotron"),
+    }
     return render(request, "cyclotron/list.html", context)
 
 

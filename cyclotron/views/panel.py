@@ -12,18 +12,16 @@ from django.views.decorators.http import require_safe
 from django_htmx.http import reswap, retarget
 
 from cyclotron import queries
-from cyclotron.actions import freeze_held_out_set
-from cyclotron.actions.evaluating import cancel_evaluation, close_lost_evaluation, confirm_evaluation
+from cyclotron.actions.evaluating import close_lost_evaluation
 from cyclotron.adapters.configured import ModelNotConfiguredError, decision_model
 from cyclotron.demonstration import NAME as DEMONSTRATION
 from cyclotron.presentation.history import history_of
 from cyclotron.presentation.panel import panel_view, progress_of, refusal_of, status_facts
 from cyclotron.presentation.report_page import report_view
-from cyclotron.store import ROOM, store_of
 from cyclotron.views.frame import HELD_OUT, frame_of
 from cyclotron.views.parameters import address, classifier_name, get_or_post, is_number
-from kapsoweb.accounts.access import access_record
-from kapsoweb.accounts.models import Holding
+from cyclotron.workspace import HeldCyclotron, Workspace
+from kapsoweb.accounts.caller import Caller
 from kapsoweb.accounts.roles import Role
 from kapsoweb.doors.access_rules import access
 from kapsoweb.doors.statuses import STATUS_OF_KIND
@@ -32,6 +30,7 @@ from kapsoweb.foundation.errors import KapsoError, Kind
 from kapsoweb.foundation.identifiers import new_id
 from kapsoweb.jobs.queries import live_workers
 from kapsoweb.pages.callers import caller_of
+from kapsoweb.pages.permissions import why_not
 
 _VIEWER = access(needs=Role.VIEWER, record="cyclotron_id")
 
@@ -41,20 +40,21 @@ _VIEWER = access(needs=Role.VIEWER, record="cyclotron_id")
 @never_cache
 def detail(request: HttpRequest, cyclotron_id: str) -> HttpResponse:
     """One cyclotron with the panel of one of its classifiers (`?classifier=`, else the first)."""
-    return _detail(request, _holding(request, cyclotron_id), classifier_name(request.GET.get("classifier")))
+    return _detail(request, cyclotron_id, classifier_name(request.GET.get("classifier")))
 
 
 @_VIEWER
 @get_or_post
 def freeze(request: HttpRequest, cyclotron_id: str) -> HttpResponse:
     """Freeze the new labels, then show the panel."""
-    holding = _holding(request, cyclotron_id)
+    workspace = Workspace(caller_of(request))
+    workspace.open(cyclotron_id)
     classifier = classifier_name(request.POST.get("classifier"))
     if request.method == "POST":
         try:
-            freeze_held_out_set(store_of(holding), classifier, now=clock.now())
+            workspace.freeze(cyclotron_id, classifier)
         except KapsoError as error:
-            return _refused(request, holding, classifier, error)
+            return _refused(request, cyclotron_id, classifier, error)
     return _to_panel(cyclotron_id, classifier)
 
 
@@ -62,23 +62,20 @@ def freeze(request: HttpRequest, cyclotron_id: str) -> HttpResponse:
 @get_or_post
 def evaluate(request: HttpRequest, cyclotron_id: str) -> HttpResponse:
     """Confirm an evaluation by the bound and plan that the button carried; a refusal is shown in the panel."""
-    holding = _holding(request, cyclotron_id)
+    workspace = Workspace(caller_of(request))
+    workspace.open(cyclotron_id)
     classifier = classifier_name(request.POST.get("classifier"))
     if request.method == "POST":
         try:
-            confirm_evaluation(
-                store_of(holding),
+            workspace.evaluate(
+                cyclotron_id,
                 classifier,
-                model=decision_model(),
-                account_id=holding.account_id,
-                clock=clock.now,
                 confirmed_bound=_whole_number(request.POST.get("confirmedRequestBound", "")),
                 confirmed_plan=request.POST.get("confirmedPlan") or None,
                 request_id=request.POST.get("requestId") or None,
-                allow_live=settings.KAPSOWEB_ALLOW_LIVE,
             )
         except KapsoError as error:
-            return _refused(request, holding, classifier, error)
+            return _refused(request, cyclotron_id, classifier, error)
     return _to_panel(cyclotron_id, classifier)
 
 
@@ -86,10 +83,15 @@ def evaluate(request: HttpRequest, cyclotron_id: str) -> HttpResponse:
 @get_or_post
 def cancel(request: HttpRequest, cyclotron_id: str, evaluation_id: str) -> HttpResponse:
     """Ask an evaluation to stop, then show the panel."""
-    holding = _holding(request, cyclotron_id)
+    workspace = Workspace(caller_of(request))
+    workspace.open(cyclotron_id)
+    classifier = classifier_name(request.POST.get("classifier"))
     if request.method == "POST":
-        cancel_evaluation(store_of(holding), evaluation_id, now=clock.now())
-    return _to_panel(cyclotron_id, classifier_name(request.POST.get("classifier")))
+        try:
+            workspace.cancel_evaluation(cyclotron_id, evaluation_id)
+        except KapsoError as error:
+            return _refused(request, cyclotron_id, classifier, error)
+    return _to_panel(cyclotron_id, classifier)
 
 
 @_VIEWER
@@ -97,15 +99,16 @@ def cancel(request: HttpRequest, cyclotron_id: str, evaluation_id: str) -> HttpR
 @never_cache
 def progress(request: HttpRequest, cyclotron_id: str, evaluation_id: str) -> HttpResponse:
     """What a page asks for while an evaluation runs: its progress, or the whole panel once it has ended."""
-    holding = _holding(request, cyclotron_id)
+    caller = caller_of(request)
+    held = Workspace(caller).open(cyclotron_id)
     classifier = classifier_name(request.GET.get("classifier"))
     if not request.htmx:  # type: ignore[attr-defined]  # django-htmx puts it there
         return _to_panel(cyclotron_id, classifier)
     now = clock.now()
-    close_lost_evaluation(store_of(holding), classifier, now=now)
-    running = queries.evaluation_progress(store_of(holding), classifier, evaluation_id=evaluation_id)
+    close_lost_evaluation(held.store, classifier, now=now)
+    running = queries.evaluation_progress(held.store, classifier, evaluation_id=evaluation_id)
     if running is None:
-        context = {**_panel_context(holding, classifier, now), "announce": True}
+        context = {**_panel_context(caller, held, classifier, now), "announce": True}
         response = render(request, "cyclotron/panel_ended.html", context)
         return reswap(retarget(response, "#held-out"), "outerHTML")
     view = progress_of(running, now, worker_alive=bool(live_workers(now)))
@@ -113,49 +116,51 @@ def progress(request: HttpRequest, cyclotron_id: str, evaluation_id: str) -> Htt
         "cyclotron_id": cyclotron_id,
         "classifier": classifier or "",
         "progress": view,
+        "cancel_off": why_not(caller, Role.OPERATOR, "cancelling"),
         "announce": str(view.quarter) != request.GET.get("announced"),
     }
     return render(request, "cyclotron/progress.html", context)
 
 
-def _holding(request: HttpRequest, cyclotron_id: str) -> Holding:
-    return access_record(caller_of(request), ROOM, cyclotron_id)
-
-
 def _detail(
     request: HttpRequest,
-    holding: Holding,
+    cyclotron_id: str,
     classifier: str | None,
     *,
     refusal: KapsoError | None = None,
 ) -> HttpResponse:
-    context = _panel_context(holding, classifier, clock.now())
-    context["facts"] = status_facts(queries.status(store_of(holding), classifier))
-    context["classifiers"] = queries.classifier_names(store_of(holding))
-    context |= frame_of(holding, HELD_OUT, classifier=classifier)
+    caller = caller_of(request)
+    held = Workspace(caller).open(cyclotron_id)
+    context = _panel_context(caller, held, classifier, clock.now())
+    context["facts"] = status_facts(queries.status(held.store, classifier))
+    context["classifiers"] = queries.classifier_names(held.store)
+    context |= frame_of(held, HELD_OUT, classifier=classifier)
     if refusal is not None:
         context["refusal"] = refusal_of(refusal)
     status = 200 if refusal is None else STATUS_OF_KIND[refusal.kind]
     return render(request, "cyclotron/detail.html", context, status=status)
 
 
-def _panel_context(holding: Holding, classifier: str | None, now: datetime) -> dict[str, Any]:
-    store = store_of(holding)
+def _panel_context(caller: Caller, held: HeldCyclotron, classifier: str | None, now: datetime) -> dict[str, Any]:
+    store = held.store
     try:
         model, unconfigured = decision_model().identity, None
     except ModelNotConfiguredError as error:
         model, unconfigured = "", error.message
     close_lost_evaluation(store, classifier, now=now)
     overview = queries.overview(store, classifier, model=model, allow_live=settings.KAPSOWEB_ALLOW_LIVE)
-    if unconfigured is not None:
-        overview = replace(overview, disabled_reason=unconfigured)
+    off = why_not(caller, Role.OPERATOR, "evaluating") or unconfigured
+    if off:
+        overview = replace(overview, disabled_reason=off)
     reports = overview.reports
     return {
         "question": overview.question,
-        "is_demonstration": holding.name == DEMONSTRATION,
-        "cyclotron_id": holding.record_id,
+        "is_demonstration": held.name == DEMONSTRATION,
+        "cyclotron_id": held.id,
         "classifier": overview.classifier,
         "panel": panel_view(overview, now, worker_alive=bool(live_workers(now))),
+        "freeze_off": why_not(caller, Role.OPERATOR, "freezing"),
+        "cancel_off": why_not(caller, Role.OPERATOR, "cancelling"),
         "report": report_view(reports[-1].document) if reports else None,
         "report_id": reports[-1].id if reports else "",
         "history": history_of(reports),
@@ -163,10 +168,10 @@ def _panel_context(holding: Holding, classifier: str | None, now: datetime) -> d
     }
 
 
-def _refused(request: HttpRequest, holding: Holding, classifier: str | None, error: KapsoError) -> HttpResponse:
+def _refused(request: HttpRequest, cyclotron_id: str, classifier: str | None, error: KapsoError) -> HttpResponse:
     if error.kind is Kind.MISSING:
         raise error
-    return _detail(request, holding, classifier, refusal=error)
+    return _detail(request, cyclotron_id, classifier, refusal=error)
 
 
 def _to_panel(cyclotron_id: str, classifier: str | None) -> HttpResponse:

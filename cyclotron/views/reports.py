@@ -13,9 +13,8 @@ from cyclotron.core.report_text import report_csv, report_json
 from cyclotron.presentation.confusion import confusion_of
 from cyclotron.presentation.item_list import ItemFilter, item_page
 from cyclotron.presentation.report_page import report_view
-from cyclotron.store import ROOM, store_of
 from cyclotron.views.parameters import is_number
-from kapsoweb.accounts.access import access_record
+from cyclotron.workspace import Workspace
 from kapsoweb.accounts.roles import Role
 from kapsoweb.doors.access_rules import access
 from kapsoweb.pages.callers import caller_of
@@ -28,14 +27,14 @@ def report(request: HttpRequest, cyclotron_id: str, report_id: str) -> HttpRespo
 
     `?format=json` and `?format=csv` give it as a file.
     """
-    holding = access_record(caller_of(request), ROOM, cyclotron_id)
-    document = queries.report_record(store_of(holding), report_id).document
+    held = Workspace(caller_of(request)).open(cyclotron_id)
+    document = queries.report_record(held.store, report_id).document
     if request.GET.get("format"):
-        return _download(document, request.GET["format"], f"{holding.name}-{report_id}")
+        return _download(document, request.GET["format"], f"{held.name}-{report_id}")
     chosen = ItemFilter(**{key: request.GET.get(key, "") for key in ("outcome", "label", "before", "after")})
     page = request.GET.get("page", "")
     context = {
-        "name": holding.name,
+        "name": held.name,
         "cyclotron_id": cyclotron_id,
         "report_id": report_id,
         "report": report_view(document),

@@ -140,7 +140,7 @@ def test_a_fault_gets_a_page_that_needs_no_database(client: Client, monkeypatch:
 
     client.raise_request_exception = False
     client.force_login(member("somebody"))
-    monkeypatch.setattr("cyclotron.views.lists.access_records", broken)
+    monkeypatch.setattr("cyclotron.views.lists.Workspace", broken)
     answer = client.get(reverse("cyclotron:list"))
     assert answer.status_code == 500
     assert "internal-error" in answer.content.decode()
