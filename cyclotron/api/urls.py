@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern
 
-from cyclotron.api import cyclotrons, evaluations, events
+from cyclotron.api import cyclotrons, evaluations, events, reports
 from kapsoweb.doors.rest.routes import route
 
 _ONE = "cyclotrons/<str:cyclotron_id>"
@@ -16,5 +16,8 @@ urlpatterns: list[URLPattern] = [
         evaluations.CancelEvaluationView.as_view(),
         "cancel-evaluation",
     ),
+    *route(f"{_ONE}/reports", reports.ReportsView.as_view(), "reports"),
+    *route(f"{_ONE}/reports/<str:report_id>", reports.OneReportView.as_view(), "report"),
+    *route(f"{_ONE}/reports/<str:report_id>/csv", reports.ReportCsvView.as_view(), "report-csv"),
     *route(f"{_ONE}/events", events.EventsView.as_view(), "events"),
 ]

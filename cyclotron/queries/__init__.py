@@ -23,6 +23,7 @@ from cyclotron.queries.held_out import (
     status,
     summary_of,
 )
+from cyclotron.queries.report_pages import reports
 from cyclotron.queries.review_queue import Assignment, QueueState, assignment_of, queue_state, waiting_items
 
 __all__ = [
@@ -47,6 +48,7 @@ __all__ = [
     "report_of_evaluation",
     "report_record",
     "report_records",
+    "reports",
     "reviewer_of",
     "running_evaluation",
     "status",
