@@ -62,7 +62,7 @@ def decide_item(
     Rates are shares 0..1 (not both 0); a decision whose lowest confidence is below `low_confidence` is always sent.
     """
     store = asker.store
-    values_digest = _check_item(identity, values)
+    values_digest = check_item(identity, values)
     _check_rates(review_rate, audit_rate, low_confidence)
     classifiers = list(store.classifiers())
     columns = {row.name: active_column(row) for row in classifiers}
@@ -80,7 +80,7 @@ def decide_item(
     }
     with store.transaction():
         locked = store.lock()
-        item = _item(store, locked.seed, identity, values, values_digest, now)
+        item = item_of(store, locked.seed, identity, values, values_digest, now)
         selection = select(
             number=item.selection_draw,
             confidence=min(output.decided.confidence for output in outputs.values()),
@@ -148,7 +148,8 @@ def input_text(values: dict[str, Any], field: str) -> str:
     return text
 
 
-def _check_item(identity: str, values: dict[str, Any]) -> str:
+def check_item(identity: str, values: dict[str, Any]) -> str:
+    """The digest of an item's values; raises `InvalidItemError` for an identity or values that no item may have."""
     check_identity(identity)
     if not isinstance(values, dict):
         raise InvalidItemError("an item's values must be a JSON object.")
@@ -179,7 +180,8 @@ def _refuse_changed(item: Item, values_digest: str) -> None:
         )
 
 
-def _item(store: Store, seed: str, identity: str, values: dict[str, Any], values_digest: str, now: datetime) -> Item:
+def item_of(store: Store, seed: str, identity: str, values: dict[str, Any], values_digest: str, now: datetime) -> Item:
+    """The item of that identity, made when it is new; raises `ItemChangedError` when it has other values."""
     item, _ = Item.objects.using(store.using).get_or_create(
         cyclotron_id=store.cyclotron_id,
         identity=identity,

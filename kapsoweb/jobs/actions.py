@@ -16,6 +16,7 @@ from kapsoweb.foundation.canonical import check_json
 from kapsoweb.foundation.identifiers import new_id
 from kapsoweb.jobs import bell, queries, registry
 from kapsoweb.jobs.claims import claimable
+from kapsoweb.jobs.errors import JobNotRepeatableError
 from kapsoweb.jobs.models import Job, JobState, WorkerHeartbeat
 
 logger = logging.getLogger(__name__)
@@ -25,19 +26,28 @@ SWEEP_MOST = 100  # jobs rung in one pass
 FORGET_WORKERS_AFTER = 4  # times `KAPSOWEB_WORKER_SEEN_SECONDS`
 
 
-def enqueue(*, kind: str, payload: dict[str, Any], account_id: str, now: datetime, using: str = "default") -> Job:
+def enqueue(
+    *, kind: str, payload: dict[str, Any], account_id: str, now: datetime, record_id: str = "", using: str = "default"
+) -> Job:
     """Write a job and, once the caller's transaction has committed, ring for it.
 
-    `payload`: plain JSON; ids rather than content. `using`: the database alias of the caller's transaction. Job and
-    cause are written together when that is the default database. From another store the row is written at once and
-    the bell waits for that store's commit: its handler must stand finding that the cause was rolled back.
+    `payload`: plain JSON; ids rather than content. `record_id`: the record that the work is about, if there is one.
+    `using`: the database alias of the caller's transaction. Job and cause are written together when that is the default
+    database. From another store the row is written at once and the bell waits for that store's commit: its handler must
+    stand finding that the cause was rolled back.
 
     Raises `UnknownKindError` when nothing could ever run the job.
     """
     registry.handler_of(kind)
     check_json(payload, "the job's payload")
     job = Job.objects.create(
-        id=new_id("job"), kind=kind, payload=payload, account_id=account_id, state=JobState.QUEUED, created_at=now
+        id=new_id("job"),
+        kind=kind,
+        payload=payload,
+        account_id=account_id,
+        record_id=record_id,
+        state=JobState.QUEUED,
+        created_at=now,
     )
     transaction.on_commit(partial(_first_ring, job.pk, now), using=using, robust=True)
     return job
@@ -60,6 +70,41 @@ def request_cancel(job_id: str, now: datetime) -> Job:
             Job.objects.filter(pk=job_id, state=JobState.RUNNING, cancel_requested_at__isnull=True).update(
                 cancel_requested_at=now
             )
+        return queries.job(job_id)
+
+
+def retry_job(job_id: str, now: datetime) -> Job:
+    """Queue a failed or cancelled job again; its handler goes on where it stood. Of two callers at once one does it.
+
+    Raises `NoSuchJobError`, or `JobNotRepeatableError` for a kind that is not made for it and for a job that has not
+    failed.
+    """
+    with transaction.atomic():
+        known = queries.job(job_id)
+        if not registry.is_repeatable(known.kind):
+            raise JobNotRepeatableError(
+                "a job of this kind is not started again: what it was allowed to do is spent. Ask for it anew.",
+                jobId=job_id,
+            )
+        stopped = Q(state__in=(JobState.FAILED, JobState.CANCELLED))
+        stopped |= Q(state=JobState.DONE, cancel_requested_at__isnull=False)  # its handler heard, and left the rest
+        queued = Job.objects.filter(stopped, pk=job_id).update(
+            state=JobState.QUEUED,
+            attempts=0,
+            worker_id="",
+            cancel_requested_at=None,
+            result=None,
+            error_id="",
+            error_message="",
+            rung_at=None,
+            finished_at=None,
+        )
+        if not queued:
+            raise JobNotRepeatableError(
+                f"the job is {queries.job(job_id).state}; only one that failed or was cancelled is started again.",
+                jobId=job_id,
+            )
+        transaction.on_commit(partial(_first_ring, job_id, now), robust=True)
         return queries.job(job_id)
 
 

@@ -27,3 +27,10 @@ class ClaimLost(JobError):  # noqa: N818 - the name says what happened
 
     id = "claim-lost"
     kind = Kind.CONFLICT
+
+
+class JobNotRepeatableError(JobError):
+    """The job cannot be started again: it has not failed, or its kind is not made for it."""
+
+    id = "job-not-repeatable"
+    kind = Kind.CONFLICT

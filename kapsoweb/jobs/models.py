@@ -18,12 +18,16 @@ FINISHED = (JobState.DONE, JobState.FAILED, JobState.CANCELLED)
 
 
 class Job(models.Model):
-    """One piece of work. `fence` grows with every claim; a write by a worker counts only under its own fence."""
+    """One piece of work. `fence` grows with every claim; a write by a worker counts only under its own fence.
+
+    `record_id` names the record that the work is about, for whoever shows jobs beside their records.
+    """
 
     id = models.CharField(primary_key=True, max_length=40, editable=False)
     kind = models.CharField(max_length=100)
     payload = models.JSONField(default=dict)
-    account_id = models.CharField(max_length=64, db_index=True)
+    account_id = models.CharField(max_length=64)
+    record_id = models.CharField(max_length=64, blank=True, default="")
     state = models.CharField(max_length=16, choices=JobState.choices, default=JobState.QUEUED)
     fence = models.IntegerField(default=0)
     attempts = models.IntegerField(default=0)
@@ -42,7 +46,10 @@ class Job(models.Model):
 
     class Meta:
         ordering = ("-created_at", "-id")
-        indexes = (models.Index(fields=("state", "created_at"), name="kapso_job_state"),)
+        indexes = (
+            models.Index(fields=("state", "created_at"), name="kapso_job_state"),
+            models.Index(fields=("account_id", "-id"), name="kapso_job_newest"),
+        )
         constraints = (
             models.CheckConstraint(condition=Q(state__in=JobState.values), name="kapso_job_state_known"),
             models.CheckConstraint(condition=Q(fence__gte=0) & Q(attempts__gte=0), name="kapso_job_counts_grow"),

@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 
+from kapsoweb.foundation.paging import Page
 from kapsoweb.jobs.errors import NoSuchJobError
 from kapsoweb.jobs.models import Job, JobState, WorkerHeartbeat
 
@@ -14,6 +15,26 @@ def job(job_id: str) -> Job:
         return Job.objects.get(pk=job_id)
     except Job.DoesNotExist:
         raise NoSuchJobError(f"There is no job {job_id!r}.", jobId=job_id) from None
+
+
+def jobs_of(
+    account_id: str,
+    *,
+    record_id: str | None = None,
+    state: JobState | None = None,
+    after: str | None = None,
+    limit: int = 50,
+) -> Page[Job]:
+    """An account's jobs, newest first, after the one with the id `after`; of one record and in one state if asked."""
+    rows = Job.objects.filter(account_id=account_id)
+    if record_id is not None:
+        rows = rows.filter(record_id=record_id)
+    if state is not None:
+        rows = rows.filter(state=state)
+    if after is not None:
+        rows = rows.filter(id__lt=after)
+    found = tuple(rows.order_by("-id")[: limit + 1])
+    return Page(found[:limit], found[limit - 1].id if len(found) > limit else None)
 
 
 def state_of(job_id: str) -> JobState | None:

@@ -11,14 +11,16 @@ if TYPE_CHECKING:
 Handler = Callable[["Claim"], dict[str, Any] | None]
 
 _handlers: dict[str, Handler] = {}
+_repeatable: set[str] = set()
 
 
-def job(kind: str) -> Callable[[Handler], Handler]:
+def job(kind: str, *, repeatable: bool = False) -> Callable[[Handler], Handler]:
     """Register the decorated `handler(claim) -> dict | None` for `kind`; the dict (plain JSON) becomes `job.result`.
 
     A handler may be started again at any point of its work after a crash, so each of its steps must stand being
     repeated. It raises a `KapsoError` to fail with its id. One that stops because `claim.cancel_requested()` returns
-    like any other, and its result says what it leaves.
+    like any other, and its result says what it leaves. A `repeatable` kind may be started again once it has failed or
+    was cancelled, and then goes on where it stood.
     """
 
     def register(handler: Handler) -> Handler:
@@ -26,6 +28,8 @@ def job(kind: str) -> Callable[[Handler], Handler]:
         if known is not None and known is not handler:
             raise ValueError(f"The job kind {kind!r} is registered twice: by {known} and by {handler}.")
         _handlers[kind] = handler
+        if repeatable:
+            _repeatable.add(kind)
         return handler
 
     return register
@@ -38,3 +42,8 @@ def handler_of(kind: str) -> Handler:
     except KeyError:
         known = ", ".join(sorted(_handlers)) or "none"
         raise UnknownKindError(f"No handler is registered for the job kind {kind!r}; there are: {known}.") from None
+
+
+def is_repeatable(kind: str) -> bool:
+    """Whether a job of that kind may be started again after it failed or was cancelled."""
+    return kind in _repeatable

@@ -109,7 +109,9 @@ def start_evaluation(
         )
         if account_id is not None and plan.bound > 0:
             payload = {"store": store.using, "cyclotron": store.cyclotron_id, "evaluation": evaluation.id}
-            evaluation.job_id = enqueue(kind=JOB_KIND, payload=payload, account_id=account_id, now=now).id
+            evaluation.job_id = enqueue(
+                kind=JOB_KIND, payload=payload, account_id=account_id, record_id=store.cyclotron_id, now=now
+            ).id
         evaluation.save(using=store.using, force_insert=True)
         append_event(
             store,
