@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from cyclotron.views import creating, lists, panel, reports
+from cyclotron.views import creating, events, lists, panel, reports
 
 app_name = "cyclotron"
 urlpatterns = [
@@ -14,4 +14,5 @@ urlpatterns = [
     path("cyclotrons/<slug:cyclotron_id>/evaluations/<slug:evaluation_id>/", panel.progress, name="progress"),
     path("cyclotrons/<slug:cyclotron_id>/evaluations/<slug:evaluation_id>/cancel/", panel.cancel, name="cancel"),
     path("cyclotrons/<slug:cyclotron_id>/reports/<slug:report_id>/", reports.report, name="report"),
+    path("cyclotrons/<slug:cyclotron_id>/events/", events.events, name="events"),
 ]

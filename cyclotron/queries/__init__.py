@@ -1,5 +1,6 @@
 """Reads of a cyclotron: labels, status, events, items, review queue, imports, held-out overview and reports."""
 
+from cyclotron.queries.event_window import EventWindow, event_window, item_keys
 from cyclotron.queries.held_out import (
     EVENTS_AT_ONCE,
     REPORTS_KEPT_IN_VIEW,
@@ -31,15 +32,18 @@ __all__ = [
     "REPORTS_KEPT_IN_VIEW",
     "Assignment",
     "EventPage",
+    "EventWindow",
     "QueueState",
     "active_version",
     "assignment_of",
     "classifier_names",
     "evaluation_progress",
     "evaluation_record",
+    "event_window",
     "events",
     "held_out_reports",
     "item_count",
+    "item_keys",
     "labels",
     "overview",
     "queue_state",

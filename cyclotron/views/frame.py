@@ -7,8 +7,12 @@ from cyclotron.views.parameters import address
 from cyclotron.workspace import HeldCyclotron
 
 HELD_OUT = "held-out"
+EVENTS = "events"
 
-_SECTIONS = ((HELD_OUT, "Held-out", "cyclotron:detail"),)
+_SECTIONS = (
+    (HELD_OUT, "Held-out", "cyclotron:detail"),
+    (EVENTS, "Events", "cyclotron:events"),
+)
 
 
 @dataclass(frozen=True)

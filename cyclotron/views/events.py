@@ -1,0 +1,61 @@
+"""What happened to a cyclotron."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from cyclotron import queries
+from cyclotron.presentation.event_list import GROUPS, event_row
+from cyclotron.views.frame import EVENTS, frame_of
+from cyclotron.views.parameters import address, is_number
+from cyclotron.workspace import Workspace
+from kapsoweb.accounts.roles import Role
+from kapsoweb.doors.access_rules import access
+from kapsoweb.doors.limits import PAGE_DEFAULT
+from kapsoweb.pages.callers import caller_of
+
+
+@access(needs=Role.VIEWER, record="cyclotron_id")
+@require_safe
+@never_cache
+def events(request: HttpRequest, cyclotron_id: str) -> HttpResponse:
+    """Events of the kinds that the address chooses (`kind`), after a cursor (`after`) or else the newest ones."""
+    held = Workspace(caller_of(request)).open(cyclotron_id)
+    chosen = next((group for group in GROUPS if group.key == request.GET.get("kind")), None)
+    given = request.GET.get("after", "")
+    window = queries.event_window(
+        held.store,
+        prefixes=chosen.prefixes if chosen else (),
+        after=int(given) if is_number(given) else None,
+        limit=PAGE_DEFAULT,
+    )
+    kind = chosen.key if chosen else None
+    identities = {event.detail["item"] for event in window.events if "item" in event.detail}
+    keys = queries.item_keys(held.store, sorted(identities))
+    context = {
+        **frame_of(held, EVENTS),
+        "rows": [
+            event_row(sequence=event.sequence, kind=event.kind, detail=event.detail, at=event.at, keys=keys)
+            for event in reversed(window.events)
+        ],
+        "groups": [
+            {"name": "all", "address": address("cyclotron:events", held.id), "chosen": chosen is None},
+            *(
+                {
+                    "name": group.name,
+                    "address": address("cyclotron:events", held.id, kind=group.key),
+                    "chosen": group is chosen,
+                }
+                for group in GROUPS
+            ),
+        ],
+        "newest": address("cyclotron:events", held.id, kind=kind) if window.later is not None else "",
+        "later": _at(held.id, kind, window.later),
+        "earlier": _at(held.id, kind, window.earlier),
+    }
+    return render(request, "cyclotron/events.html", context)
+
+
+def _at(cyclotron_id: str, kind: str | None, after: int | None) -> str:
+    return "" if after is None else address("cyclotron:events", cyclotron_id, kind=kind, after=str(after))
