@@ -1,0 +1,64 @@
+"""The fields of Query and Mutation: each with the rule that says who may use it, beside the function that answers it.
+
+A root field is a plain function from a caller and the field's arguments to what the schema shows. Its `Access` is held
+before the function runs, as far as the rule knows; what concerns a record is checked where the record is reached, so
+that another account's answers as a missing one.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any
+
+import graphene
+from graphql import GraphQLResolveInfo, GraphQLSchema
+
+from kapsoweb.accounts.caller import Caller
+from kapsoweb.doors.access_rules import Access, access_of
+
+
+def root_field(
+    kind: Any, rule: Access, answer: Callable[..., Any], description: str, **arguments: Any
+) -> graphene.Field:
+    """A field of Query or Mutation: its type, who may use it, and `answer(context, **arguments)`.
+
+    The context is whatever the view found behind the request: the `Caller`, in the lab.
+    """
+
+    @wraps(answer)
+    def resolve(_: Any, info: GraphQLResolveInfo, **given: Any) -> Any:
+        hold(rule, info.context)
+        return answer(info.context, **given)
+
+    resolve.access = rule  # type: ignore[attr-defined]  # functions are open to attributes
+    return graphene.Field(kind, args=arguments, resolver=resolve, description=description)
+
+
+def hold(rule: Access, caller: Caller) -> None:
+    """Raise `NotAllowedError` where the rule alone forbids it; a record's rule is held where the record is opened."""
+    if rule.needs is None or rule.record is not None:
+        return
+    if rule.whole_account:
+        caller.require_whole_account(rule.needs)
+    else:
+        caller.require(rule.needs)
+
+
+@dataclass(frozen=True)
+class RootField:
+    """A field of Query or Mutation with its rule, or None where it has none."""
+
+    operation: str
+    name: str
+    access: Access | None
+
+
+def root_fields(schema: GraphQLSchema) -> list[RootField]:
+    """All that a request can begin with."""
+    roots = (("query", schema.query_type), ("mutation", schema.mutation_type))
+    return [
+        RootField(operation, name, access_of(field.resolve))
+        for operation, root in roots
+        if root is not None
+        for name, field in root.fields.items()
+    ]
