@@ -10,3 +10,9 @@ class CyclotronConfig(AppConfig):
     label = "kapso_cyclotron"
     verbose_name = "Cyclotron"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        """Give the room's jobs their words on pages."""
+        from cyclotron.views import job_words  # noqa: PLC0415 - models are there only now
+
+        job_words.register()

@@ -87,18 +87,22 @@ def _say(sentence: str, **parts: Part | str) -> list[Part]:
     return said
 
 
+def _how(selected_by: str) -> str:
+    return _HOW_SELECTED.get(selected_by, selected_by)
+
+
 def _decided(detail: _Detail) -> list[Part]:
     said = [Part(":")]
     several = len(detail["labels"]) > 1
     for classifier, label in detail["labels"].items():
         answer = Part("none of the labels") if label is None else Part(label, own=True)
         said += _say(" {classifier} {answer}," if several else " {answer},", classifier=classifier, answer=answer)
-    how = _HOW_SELECTED.get(detail["reason"], "sent") if detail["sent"] else "not sent to review"
+    how = _how(detail["reason"]) if detail["sent"] else "not sent to review"
     return [*said, Part(f" {how}")]
 
 
 def _reviewed(detail: _Detail) -> list[Part]:
-    how = Part(_HOW_SELECTED.get(detail["selectedBy"], detail["selectedBy"]))
+    how = Part(_how(detail["selectedBy"]))
     if detail["label"] is None:
         return _say(" without a label, {how}", how=how)
     return _say(" is {label}, {how}", label=detail["label"], how=how)

@@ -37,6 +37,11 @@ def jobs_of(
     return Page(found[:limit], found[limit - 1].id if len(found) > limit else None)
 
 
+def unfinished_count(account_id: str) -> int:
+    """How many of an account's jobs wait or run."""
+    return Job.objects.filter(account_id=account_id, state__in=(JobState.QUEUED, JobState.RUNNING)).count()
+
+
 def state_of(job_id: str) -> JobState | None:
     """Where the job of that id stands; None without such a row, for stores may travel without the job table."""
     state = Job.objects.filter(pk=job_id).values_list("state", flat=True).first()

@@ -6,7 +6,9 @@ from typing import Any
 from django.http import HttpRequest
 from django.urls import reverse
 
+from kapsoweb.accounts.caller import Caller
 from kapsoweb.accounts.errors import RecordNotFound
+from kapsoweb.jobs.queries import unfinished_count
 from kapsoweb.pages.callers import caller_of
 
 
@@ -37,10 +39,10 @@ def frame(request: HttpRequest) -> dict[str, Any]:
         caller = caller_of(request)
     except RecordNotFound:  # a user whom every account has let go: there is nothing to show but the way out
         return {"rooms": [], "visit": None}
-    return {"rooms": _rooms(request), "visit": Visit(caller.account.name, caller.actor, caller.role.value)}
+    return {"rooms": _rooms(request, caller), "visit": Visit(caller.account.name, caller.actor, caller.role.value)}
 
 
-def _rooms(request: HttpRequest) -> list[Room]:
+def _rooms(request: HttpRequest, caller: Caller) -> list[Room]:
     match = request.resolver_match
     view = match.view_name if match is not None else ""
 
@@ -50,4 +52,5 @@ def _rooms(request: HttpRequest) -> list[Room]:
 
     return [
         room("Cyclotrons", "cyclotron:list", within="cyclotron:"),
+        room("Jobs", "pages:jobs", within="pages:job", count=unfinished_count(caller.account.pk)),
     ]

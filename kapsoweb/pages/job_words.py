@@ -21,14 +21,15 @@ class JobWords:
     """One kind of job in words.
 
     `room`: whose record it is about. `address`: where the work itself is shown. `outcome`: its result in words.
-    `again`: what to do instead of repeating a job that cannot be repeated.
+    `again` says why one that cannot be repeated is not started again, and `instead` names the way to what can be done.
     """
 
     name: str
     room: str
     address: Callable[[Job], str]
     outcome: Callable[[Job, Mapping[str, Any]], Sequence[Fact]]
-    again: str = "What it did is not to be done twice."
+    again: str = ""
+    instead: str = ""
 
 
 _words: dict[str, JobWords] = {}
