@@ -3,7 +3,9 @@
 from typing import Any
 
 from cyclotron.actions.evaluating import run_evaluation
-from cyclotron.actions.evaluating.starting import JOB_KIND
+from cyclotron.actions.evaluating.starting import JOB_KIND as EVALUATE
+from cyclotron.actions.file_imports import JOB_KIND as IMPORT
+from cyclotron.actions.file_imports import run_file_import
 from cyclotron.adapters.configured import decision_model
 from cyclotron.store import Store
 from kapsoweb.foundation import clock
@@ -11,7 +13,7 @@ from kapsoweb.jobs.registry import job
 from kapsoweb.jobs.running import Claim
 
 
-@job(JOB_KIND)
+@job(EVALUATE)
 def evaluate(claim: Claim) -> dict[str, Any]:
     """Run an evaluation; the result names its report, or why there is none."""
     ended = run_evaluation(
@@ -24,3 +26,18 @@ def evaluate(claim: Claim) -> dict[str, Any]:
         progress=claim.progress,
     )
     return {"evaluation": ended.id, "state": ended.state, "reason": ended.reason, "report": ended.report_id}
+
+
+@job(IMPORT, repeatable=True)
+def import_file(claim: Claim) -> dict[str, Any]:
+    """Bring a file's rows in; the result says what came of them so far."""
+    found = run_file_import(
+        Store(using=claim.payload["store"], cyclotron_id=claim.payload["cyclotron"]),
+        claim.payload["import"],
+        model=decision_model(),
+        clock=clock.now,
+        stop=claim.cancel_requested,
+        progress=claim.progress,
+        hold=claim.check,
+    )
+    return {"import": found.id, "recorded": found.recorded, "known": found.known, "bad": found.bad}

@@ -1,18 +1,18 @@
-"""Replaying labelled rows: deciding each as it would have arrived, then recording its label as a selected review.
+"""Replaying rows: deciding each as it would have arrived, then recording its label, if any, as a selected review.
 
-Every row is decided at a review rate of 1, so each review is one that the program selected and every weight is 1.
+A labelled row is decided at a review rate of 1, so each review is one that the program selected and every weight is 1.
 What is stored already is passed over, so a replay that was stopped goes on where it stood and ends the same.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from cyclotron.actions.asking import Asker
 from cyclotron.actions.deciding import decide_item
 from cyclotron.actions.learning import Learned, learn_if_due
 from cyclotron.actions.reviewing import record_review
 from cyclotron.core.errors import InvalidItemError, ItemChangedError, ReviewChangedError
-from cyclotron.core.replay import ReplayRow
+from cyclotron.core.replay import ReplayRow, review_identity
 from cyclotron.models import Classifier, Decision, Item, Review
 from cyclotron.store import Store
 from kapsoweb.foundation.canonical import digest
@@ -23,12 +23,25 @@ REVIEWER = "replay"
 
 @dataclass(frozen=True)
 class Replayed:
-    """What a replay did: rows newly recorded, rows that were there already, rows refused, and what was learned."""
+    """What a replay did: rows newly recorded, rows that were there already, rows refused, and what was learned.
+
+    `stopped` when it was told to stop before the last row.
+    """
 
     recorded: int
     known: int
     bad: tuple[BadRow, ...]
     learned: tuple[Learned, ...]
+    stopped: bool
+
+
+@dataclass(frozen=True)
+class Rates:
+    """At which rates rows without a label are sent to review; see `decide_item`."""
+
+    review_rate: float = 1.0
+    audit_rate: float = 0.05
+    low_confidence: float | None = None
 
 
 def replay_rows(
@@ -36,9 +49,14 @@ def replay_rows(
     rows: Sequence[ReplayRow],
     *,
     classifier: str | None = None,
+    reviewer: str = REVIEWER,
+    rates: Rates | None = None,
     progress: Callable[[int, int], None] | None = None,
+    stop: Callable[[], bool] | None = None,
 ) -> Replayed:
-    """Replay rows in order, learning as it goes. `progress` is called with (rows passed, rows).
+    """Replay rows in order, learning as it goes. `progress` is called with (rows passed, rows), `stop` before each row.
+
+    Rows without a label are decided at `rates`, and wait for a review where they are sent.
 
     A row whose item or label is known with other content, or whose values no item may have, is refused and listed;
     nothing of it is kept.
@@ -47,15 +65,23 @@ def replay_rows(
     row_classifier = store.classifier(classifier)
     recorded = known = 0
     bad: list[BadRow] = []
+    rates = rates or Rates()
+    stopped = False
     learned: list[Learned] = list(learn_if_due(asker, now=asker.clock()))
     for number, row in enumerate(rows, start=1):
+        if stop is not None and stop():
+            stopped = True
+            break
         values = {row_classifier.definition["inputField"]: row.text}
         found = _known(store, row_classifier, row, digest(values))
         if found is None:
             try:
-                _replay_row(asker, row_classifier, row, values)
+                if row.label is None:
+                    decide_item(asker, identity=row.item_id, values=values, now=asker.clock(), **asdict(rates))
+                else:
+                    _replay_row(asker, row_classifier, row, values, reviewer)
+                    learned += learn_if_due(asker, now=asker.clock())
                 recorded += 1
-                learned += learn_if_due(asker, now=asker.clock())
             except InvalidItemError as error:
                 bad.append(BadRow(row.line, None, error.id, error.message))
             except (ItemChangedError, ReviewChangedError):
@@ -67,7 +93,7 @@ def replay_rows(
             known += 1
         if progress is not None:
             progress(number, len(rows))
-    return Replayed(recorded, known, tuple(bad), tuple(learned))
+    return Replayed(recorded, known, tuple(bad), tuple(learned), stopped)
 
 
 def _known(store: Store, classifier: Classifier, row: ReplayRow, values_digest: str) -> str | None:
@@ -77,7 +103,9 @@ def _known(store: Store, classifier: Classifier, row: ReplayRow, values_digest: 
         return None
     if item.values_digest != values_digest:
         return "the item is known with other text; give changed content an identity of its own."
-    review = store.all(Review).filter(identity=_review_identity(classifier, row)).first()
+    if row.label is None:
+        return "" if store.all(Decision).filter(item=item).exists() else None
+    review = store.all(Review).filter(identity=review_identity(classifier.name, row.item_id)).first()
     if review is None:
         return None
     if review.label != row.label:
@@ -85,7 +113,7 @@ def _known(store: Store, classifier: Classifier, row: ReplayRow, values_digest: 
     return ""
 
 
-def _replay_row(asker: Asker, classifier: Classifier, row: ReplayRow, values: dict[str, str]) -> None:
+def _replay_row(asker: Asker, classifier: Classifier, row: ReplayRow, values: dict[str, str], reviewer: str) -> None:
     store = asker.store
     now = asker.clock()
     decision = store.all(Decision).filter(item__identity=row.item_id, sent=True).order_by("id").first()
@@ -98,15 +126,10 @@ def _replay_row(asker: Asker, classifier: Classifier, row: ReplayRow, values: di
     )
     record_review(
         store,
-        identity=_review_identity(classifier, row),
+        identity=review_identity(classifier.name, row.item_id),
         decision_id=decision_id,
         label=row.label,
-        reviewer=REVIEWER,
+        reviewer=reviewer,
         classifier=classifier.name,
         now=now,
     )
-
-
-def _review_identity(classifier: Classifier, row: ReplayRow) -> str:
-    # A digest, because an item's identity may be as long as a review's.
-    return f"replay:{digest([classifier.name, row.item_id])}"

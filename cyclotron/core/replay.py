@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from cyclotron.core.definition import MAX_LABEL
 from cyclotron.core.errors import CyclotronError
+from kapsoweb.foundation.canonical import digest
 from kapsoweb.foundation.strict_csv import BadRow, Row
 
 MAX_ITEM_ID = 512
@@ -22,12 +23,12 @@ class InvalidReplayError(CyclotronError):
 
 @dataclass(frozen=True)
 class ReplayRow:
-    """An item as a file holds it: where its row starts, its identity, its text and the label somebody gave it."""
+    """An item as a file holds it: where its row starts, its identity, its text and its label, if it has one."""
 
     line: int
     item_id: str
     text: str
-    label: str
+    label: str | None
 
 
 def parse_replay(
@@ -35,7 +36,7 @@ def parse_replay(
     *,
     id_column: str,
     text_columns: Sequence[str],
-    label_column: str,
+    label_column: str | None,
     mapping: Mapping[str, str],
     otherwise: str | None,
     labels: Sequence[str],
@@ -44,9 +45,9 @@ def parse_replay(
 
     The text is the text columns that are not blank, joined by a blank line. A value of the label column is looked up
     in `mapping`, then among the declared `labels`, as it stands and then without white space at its ends; `otherwise`
-    takes every other value but a blank one, because a row that nobody labelled has no label. The second row of an
-    identity is bad whatever became of the first. Raises `InvalidReplayError`, before a row is read, for no text column
-    and for a label that is not declared.
+    takes every other value but a blank one, because a row that nobody labelled has no label. Without a label column no
+    row has a label, and none needs one. The second row of an identity is bad whatever became of the first. Raises
+    `InvalidReplayError`, before a row is read, for no text column and for a label that is not declared.
     """
     if not text_columns:
         raise InvalidReplayError("a replay needs at least one text column.")
@@ -74,6 +75,9 @@ def parse_replay(
             sentence = "the row has no text; fill in one of the text columns."
             bad.append(BadRow(row.line, text_columns[0], "empty-text", sentence))
             continue
+        if label_column is None:
+            kept.append(ReplayRow(row.line, item_id, text, None))
+            continue
         given = row[label_column]
         found = known.get(given, known.get(given.strip(), otherwise if given.strip() else None))
         if found is None:
@@ -81,6 +85,12 @@ def parse_replay(
             continue
         kept.append(ReplayRow(row.line, item_id, text, found))
     return kept, bad
+
+
+def review_identity(classifier: str, item_id: str) -> str:
+    """The identity of the review that a row's label becomes: one for each classifier and item."""
+    # A digest, because an item's identity may be as long as a review's.
+    return f"replay:{digest([classifier, item_id])}"
 
 
 def _identity_fault(item_id: str, first_lines: Mapping[str, int]) -> tuple[str, str] | None:

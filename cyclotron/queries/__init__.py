@@ -1,6 +1,15 @@
 """Reads of a cyclotron: labels, status, events, items, review queue, imports, held-out overview and reports."""
 
 from cyclotron.queries.event_window import EventWindow, event_window, item_keys
+from cyclotron.queries.file_imports import (
+    FileColumn,
+    FileImportSummary,
+    ImportPreview,
+    file_columns,
+    file_import,
+    file_imports,
+    import_preview,
+)
 from cyclotron.queries.held_out import (
     EVENTS_AT_ONCE,
     REPORTS_KEPT_IN_VIEW,
@@ -33,6 +42,9 @@ __all__ = [
     "Assignment",
     "EventPage",
     "EventWindow",
+    "FileColumn",
+    "FileImportSummary",
+    "ImportPreview",
     "QueueState",
     "active_version",
     "assignment_of",
@@ -41,7 +53,11 @@ __all__ = [
     "evaluation_record",
     "event_window",
     "events",
+    "file_columns",
+    "file_import",
+    "file_imports",
     "held_out_reports",
+    "import_preview",
     "item_count",
     "item_keys",
     "labels",

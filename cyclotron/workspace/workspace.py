@@ -3,8 +3,6 @@
 Reads begin with `open` and go on with `cyclotron.queries`. A record of another account is missing, whatever the role.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from django.conf import settings
@@ -19,33 +17,27 @@ from cyclotron.actions.evaluating.starting import StartedEvaluation
 from cyclotron.actions.reviewing import RecordedReview
 from cyclotron.adapters.configured import decision_model
 from cyclotron.core.definition import CyclotronDefinition
-from cyclotron.core.errors import LiveCallsOffError
 from cyclotron.core.overview import SetSummary
 from cyclotron.core.verdict import DEFAULT_MINIMUM_PER_LABEL
 from cyclotron.store import ROOM
+from cyclotron.workspace.access import require_live
 from cyclotron.workspace.held import HeldCyclotron
-from kapsoweb.accounts.access import access_record, access_records
-from kapsoweb.accounts.actions import check_name, hold_record, record_audit
-from kapsoweb.accounts.caller import Caller
+from cyclotron.workspace.importing import Importing
+from cyclotron.workspace.reviewing import Reviewing
+from kapsoweb.accounts.access import access_records
+from kapsoweb.accounts.actions import check_name, hold_record
 from kapsoweb.accounts.errors import NotAllowedError
 from kapsoweb.accounts.models import Holding
 from kapsoweb.accounts.roles import Role
 from kapsoweb.foundation import clock
 
 
-class Workspace:
+class Workspace(Reviewing, Importing):
     """The cyclotrons of a caller's account, with what the caller's role allows."""
-
-    def __init__(self, caller: Caller) -> None:
-        self.caller = caller
 
     def cyclotrons(self) -> QuerySet[Holding]:
         """All that the caller reaches, by name."""
         return access_records(self.caller, ROOM)
-
-    def open(self, cyclotron_id: str, *, needs: Role = Role.VIEWER) -> HeldCyclotron:
-        """A cyclotron by its id; raises `RecordNotFound`, or `NotAllowedError` when it is there and the role is not."""
-        return HeldCyclotron(access_record(self.caller, ROOM, cyclotron_id, needs=needs))
 
     def create(self, *, name: str, definition: CyclotronDefinition) -> HeldCyclotron:
         """Create a cyclotron in the lab's database and give the account its hold. Operators."""
@@ -187,20 +179,3 @@ class Workspace:
         with self.writing(cyclotron_id, Role.OPERATOR) as held:
             cancel_evaluation(held.store, evaluation_id, now=clock.now())
             self.audit(held, "evaluation.cancelled", evaluation=evaluation_id)
-
-    @contextmanager
-    def writing(self, cyclotron_id: str, needs: Role) -> Iterator[HeldCyclotron]:
-        """The cyclotron for one write: its action and its audit entry are kept together or not at all."""
-        held = self.open(cyclotron_id, needs=needs)
-        with transaction.atomic(), held.store.transaction():
-            yield held
-
-    def audit(self, held: HeldCyclotron, action: str, **detail: Any) -> None:
-        """Write down what the caller did with a cyclotron."""
-        record_audit(self.caller, action, now=clock.now(), room=ROOM, record_id=held.id, **detail)
-
-
-def require_live() -> None:
-    """Refuse what may call a model where live calls are off."""
-    if not settings.KAPSOWEB_ALLOW_LIVE:
-        raise LiveCallsOffError("calls to a model are switched off here; freezing and reading still work.")
