@@ -184,12 +184,8 @@ class CyclotronsView(CyclotronView):
     def post(self, request: Request) -> Response:  # noqa: ARG002 - the framework passes it
         """Needs the role operator and a token for the whole account. A name that is taken is a 409."""
         values = self.body()
-        definition = CyclotronDefinition(
-            values["seed"],
-            tuple(_definition(classifier) for classifier in values["classifiers"]),
-            values.get("learn_every"),
-        )
-        return self.answer(_detail(self.workspace.create(name=values["name"], definition=definition)))
+        held = self.workspace.create(name=values["name"], definition=definition_in(values))
+        return self.answer(_detail(held))
 
 
 class OneCyclotronView(CyclotronView):
@@ -225,7 +221,13 @@ class OneCyclotronView(CyclotronView):
         return self.answer(_detail(self.workspace.open(cyclotron_id)))
 
 
-def _definition(values: dict[str, Any]) -> ClassifierDefinition:
+def definition_in(values: dict[str, Any]) -> CyclotronDefinition:
+    """The definition in the values of a `NewCyclotron`; raises `InvalidDefinitionError`."""
+    classifiers = tuple(_classifier(classifier) for classifier in values["classifiers"])
+    return CyclotronDefinition(values["seed"], classifiers, values.get("learn_every"))
+
+
+def _classifier(values: dict[str, Any]) -> ClassifierDefinition:
     priming = tuple((example["text"], example["label"]) for example in values.pop("priming", ()))
     return ClassifierDefinition(**{**values, "labels": tuple(values["labels"])}, priming=priming)
 
