@@ -7,7 +7,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, QuerySet
 
 from cyclotron.core.errors import CyclotronError
 from cyclotron.core.imports import MAX_FILE_BYTES, MAX_FILE_ROWS, ImportColumns
@@ -120,46 +120,74 @@ def file_imports(store: Store) -> list[FileImportSummary]:
 
 
 def file_import(store: Store, import_id: str) -> FileImportSummary:
-    """One import; raises `NoSuchImportError`."""
-    return _summary(file_import_record(store, import_id))
+    """One import, without its file; raises `NoSuchImportError`."""
+    return _summary(_one(store.all(FileImport).defer("content"), import_id))
 
 
 def file_import_record(store: Store, import_id: str) -> FileImport:
     """One import's row; raises `NoSuchImportError`."""
-    rows = store.all(FileImport).filter(id=import_id) if is_storable(import_id) else store.all(FileImport).none()
-    found = rows.select_related("classifier").first()
+    return _one(store.all(FileImport), import_id)
+
+
+def _one(rows: QuerySet[FileImport], import_id: str) -> FileImport:
+    found = rows.select_related("classifier").filter(id=import_id).first() if is_storable(import_id) else None
     if found is None:
         raise NoSuchImportError("there is no such import.", importId=import_id)
     return found
 
 
+@dataclass(frozen=True)
+class OpenedFile:
+    """A file that waits to be brought in, read once for all that is asked about it."""
+
+    store: Store
+    found: FileImport
+    table: Table
+
+    def columns(self) -> tuple[FileColumn, ...]:
+        """Its columns, with examples."""
+        uses = Counter(self.table.header)
+        return tuple(_column(self.table, name, index, uses[name] == 1) for index, name in enumerate(self.table.header))
+
+    def values(self, column: str) -> tuple[tuple[str, int], ...]:
+        """What stands in a column that is there once, with its counts, the 50 most frequent."""
+        return tuple(Counter(row[column] for row in self.table.rows).most_common(VALUES_SHOWN))
+
+    def preview(self, columns: ImportColumns) -> ImportPreview:
+        """What the chosen columns, each there once, would bring in. Nothing is written."""
+        rows, bad = _rows(self.found, columns, self.table)
+        there = known_rows(self.store, self.found.classifier, rows)
+        values: Counter[str] = Counter()
+        if columns.label_column is not None:
+            values.update(row[columns.label_column] for row in self.table.rows)
+        shown = values.most_common(VALUES_SHOWN)
+        return ImportPreview(
+            good=len(rows),
+            known=there.known,
+            bad=tuple(bad),
+            label_counts=Counter(row.label for row in rows if row.label is not None),
+            values=tuple(shown),
+            other_values=len(values) - len(shown),
+            rows=tuple(PreviewRow(row.line, row.item_id, shortened(row.text), row.label) for row in rows[:5]),
+            request_bound=(len(rows) - there.decided) * self.store.classifiers().count(),
+        )
+
+
+def open_file(store: Store, import_id: str, required: Sequence[str] = ()) -> OpenedFile:
+    """The file of an import; `InvalidCsvError` when a required column is not there once, and for content that is gone
+    `ImportDiscardedError`."""
+    found = file_import_record(store, import_id)
+    return OpenedFile(store, found, _table(found, required))
+
+
 def file_columns(store: Store, import_id: str) -> tuple[FileColumn, ...]:
     """The columns of a file that waits to be brought in, with examples."""
-    table = _table(file_import_record(store, import_id), ())
-    uses = Counter(table.header)
-    return tuple(_column(table, name, index, uses[name] == 1) for index, name in enumerate(table.header))
+    return open_file(store, import_id).columns()
 
 
 def import_preview(store: Store, import_id: str, columns: ImportColumns) -> ImportPreview:
     """What the chosen columns would bring in; raises as `start_file_import` does. Nothing is written."""
-    found = file_import_record(store, import_id)
-    table = _table(found, columns.names)
-    rows, bad = _rows(found, columns, table)
-    there = known_rows(store, found.classifier, rows)
-    values: Counter[str] = Counter()
-    if columns.label_column is not None:
-        values.update(row[columns.label_column] for row in table.rows)
-    shown = values.most_common(VALUES_SHOWN)
-    return ImportPreview(
-        good=len(rows),
-        known=there.known,
-        bad=tuple(bad),
-        label_counts=Counter(row.label for row in rows if row.label is not None),
-        values=tuple(shown),
-        other_values=len(values) - len(shown),
-        rows=tuple(PreviewRow(row.line, row.item_id, shortened(row.text), row.label) for row in rows[:5]),
-        request_bound=(len(rows) - there.decided) * store.classifiers().count(),
-    )
+    return open_file(store, import_id, columns.names).preview(columns)
 
 
 def columns_of(found: FileImport) -> ImportColumns | None:
