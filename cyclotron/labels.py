@@ -59,9 +59,13 @@ def labels_that_count(store: Store, classifier: Classifier, *, use: str | None =
     return rows.filter(by_person | of_the_partition if use == TRAINING else ~by_person & of_the_partition)
 
 
-def current_labels(store: Store, classifier: Classifier, *, use: str | None = None) -> Iterator[CurrentLabel]:
-    """The labels that count with their items' values, in the order in which the items came."""
+def current_labels(
+    store: Store, classifier: Classifier, *, use: str | None = None, item_key: int | None = None
+) -> Iterator[CurrentLabel]:
+    """The labels that count (of one item if asked) with their items' values, in the order in which the items came."""
     rows = labels_that_count(store, classifier, use=use).order_by("item_id")
+    if item_key is not None:
+        rows = rows.filter(item_id=item_key)
     columns = ("item_id", "item__identity", "label", "by_person")
     of_the_item = ("item__partition", "item__propensity", "item__values", "item__values_digest")
     chosen = rows.annotate(by_person=Exists(_chosen(store, classifier)))
