@@ -73,8 +73,8 @@ def decisions(
 
 def reviews(
     store: Store,
-    *,
     classifier: str | None = None,
+    *,
     after: int | None = None,
     limit: int = 50,
     item_key: int | None = None,

@@ -158,7 +158,7 @@ def item(store: Store, key: int, classifier: str | None = None) -> ItemHistory:
         propensity=found.propensity,
         created_at=found.created_at,
         decisions=tuple(shown_decisions(store, decisions)),
-        reviews=reviews(store, classifier=row.name, item_key=key, limit=_HISTORY_MOST).rows,
+        reviews=reviews(store, row.name, item_key=key, limit=_HISTORY_MOST).rows,
         label=next(current_labels(store, row, item_key=key), None),
         sets=tuple(
             SetMembership(held.held_out_set_id, held.held_out_set.frozen_at, held.label)
