@@ -1,19 +1,15 @@
 """A held-out report as CSV (its items) and as Markdown (sentence first, tables after, every number with its count)."""
 
-import csv
-import io
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from cyclotron.core.csv_text import csv_text
 from cyclotron.core.intervals import Interval, change_points
 from cyclotron.core.outcome import Outcome
 from cyclotron.core.wording import NONE, counted, grouped, interval_words, p_value, percent, points
 
 CSV_COLUMNS = ("itemId", "label", "before", "after", "weight", "outcome")
-# A spreadsheet takes a cell that begins so for a formula (in some languages the wide forms too), or skips the character
-# and then does.
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
 def report_json(report: Mapping[str, Any]) -> str:
@@ -22,17 +18,8 @@ def report_json(report: Mapping[str, Any]) -> str:
 
 
 def report_csv(report: Mapping[str, Any]) -> str:
-    """The report's items, one row each under a header, as RFC 4180 has it (lines end in CR LF).
-
-    The text of a cell that a spreadsheet would run as a formula gets an apostrophe in front. A decision that is no
-    declared label is an empty cell.
-    """
-    written = io.StringIO(newline="")
-    writer = csv.writer(written)
-    writer.writerow(CSV_COLUMNS)
-    for item in report["items"]:
-        writer.writerow([_cell(item[column]) for column in CSV_COLUMNS])
-    return written.getvalue()
+    """The report's items, one row each under a header. A decision that is no declared label is an empty cell."""
+    return csv_text(CSV_COLUMNS, ([item[column] for column in CSV_COLUMNS] for item in report["items"]))
 
 
 def report_markdown(report: Mapping[str, Any]) -> str:
@@ -47,13 +34,6 @@ def report_markdown(report: Mapping[str, Any]) -> str:
         f"{_inline(report['headline']['definition'])}",
     ]
     return "\n\n".join(parts) + "\n"
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return ""
-    text = str(value)
-    return "'" + text if isinstance(value, str) and text.startswith(_FORMULA_STARTS) else text
 
 
 def _headline(report: Mapping[str, Any]) -> str:
