@@ -9,6 +9,7 @@ from cyclotron.queries.file_imports import (
     file_columns,
     file_import,
     file_imports,
+    import_page,
     import_preview,
     open_file,
 )
@@ -49,6 +50,7 @@ from cyclotron.queries.items import (
     items,
     matching_items,
 )
+from cyclotron.queries.learned import LearnedMeanwhile, learned_between
 from cyclotron.queries.report_pages import reports
 from cyclotron.queries.review_queue import Assignment, QueueState, assignment_of, queue_state, waiting_items
 
@@ -67,6 +69,7 @@ __all__ = [
     "ItemFilters",
     "ItemHistory",
     "ItemRow",
+    "LearnedMeanwhile",
     "OpenedFile",
     "OutputShown",
     "QueueState",
@@ -85,6 +88,7 @@ __all__ = [
     "file_import",
     "file_imports",
     "held_out_reports",
+    "import_page",
     "import_preview",
     "item",
     "item_count",
@@ -92,6 +96,7 @@ __all__ = [
     "item_keys",
     "items",
     "labels",
+    "learned_between",
     "matching_items",
     "open_file",
     "overview",

@@ -17,6 +17,7 @@ from cyclotron.models import Classifier, Decision, FileImport, Item, Review
 from cyclotron.store import Store
 from kapsoweb.foundation.canonical import digest, is_storable
 from kapsoweb.foundation.errors import Kind
+from kapsoweb.foundation.paging import Page
 from kapsoweb.foundation.strict_csv import BadRow, Limits, Table, read_rows
 from kapsoweb.jobs.models import JobState
 from kapsoweb.jobs.queries import state_of
@@ -117,6 +118,15 @@ def file_imports(store: Store) -> list[FileImportSummary]:
     """The cyclotron's imports, newest first, one hundred at most."""
     rows = store.all(FileImport).defer("content").select_related("classifier").order_by("-id")[:100]
     return [_summary(row) for row in rows]
+
+
+def import_page(store: Store, *, after: str | None = None, limit: int = 50) -> Page[FileImportSummary]:
+    """Imports, newest first, older than the one with the id `after`."""
+    rows = store.all(FileImport).defer("content").select_related("classifier").order_by("-id")
+    if after is not None:
+        rows = rows.filter(id__lt=after)
+    found = [_summary(row) for row in rows[: limit + 1]]
+    return Page(tuple(found[:limit]), found[limit - 1].id if len(found) > limit else None)
 
 
 def file_import(store: Store, import_id: str) -> FileImportSummary:

@@ -32,6 +32,10 @@ RUBRIC_CHARACTERS = 100_000
 PRIMING_MOST = 200  # examples of a classifier
 PRIMING_CHARACTERS = 20_000  # of one example's text
 
+# What a choice of a file's columns may hold.
+TEXT_COLUMNS_MOST = 50
+MAPPING_MOST = 500  # values of the label column
+
 # What a GraphQL request may hold.
 GRAPHQL_BODY_BYTES = 16 * 2**20  # the query with its variables; a larger file comes in by REST
 GRAPHQL_QUERY_CHARACTERS = 20_000
@@ -45,5 +49,7 @@ GRAPHQL_FIELDS = 500  # and directives, fragments written out
 GRAPHQL_COST = 25_000  # fields and directives, each times the rows of the lists that it is in
 GRAPHQL_LIST_ROWS = 6  # what a list without a page size counts as
 GRAPHQL_DOCUMENT_COST = 100  # what a field counts that holds a whole JSON document
+GRAPHQL_WORK_COST = 1_000  # what a field counts that asks a model, or plans what to ask it
+GRAPHQL_FILE_COST = 5_000  # what a field counts that reads or takes a whole file
 GRAPHQL_VARIABLE_VALUES = 250_000  # in all variables together
 GRAPHQL_ERRORS = 10  # that one refusal names

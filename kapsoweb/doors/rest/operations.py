@@ -107,6 +107,6 @@ def _schema(rule: Operation) -> dict[str, Any]:
         "parameters": [] if rule.query is NoQuery else [rule.query],
         "request": rule.body,
         "responses": {rule.status: rule.answer},
-        "examples": examples,
         **rule.schema,
+        "examples": [*examples, *rule.schema.get("examples", ())],
     }

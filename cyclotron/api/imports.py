@@ -1,0 +1,352 @@
+"""CSV files: bring one in, see what a choice of columns would make of it, start that, or throw the file away."""
+
+from typing import Any
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiExample
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from cyclotron import queries
+from cyclotron.api.base import (
+    LABEL_CHARACTERS,
+    MADE_ID_CHARACTERS,
+    MOMENT,
+    NAME_CHARACTERS,
+    CyclotronView,
+    identity_field,
+)
+from cyclotron.core.imports import MAX_FILE_NAME, ImportColumns
+from kapsoweb.accounts.roles import Role
+from kapsoweb.doors import limits
+from kapsoweb.doors.access_rules import Access
+from kapsoweb.doors.rest.bodies import CsvParser, FormParser, SentFile
+from kapsoweb.doors.rest.errors import invalid_fields
+from kapsoweb.doors.rest.fields import (
+    FlagField,
+    ListField,
+    MapField,
+    NumberField,
+    TextField,
+    TimeField,
+    WholeNumberField,
+    WordField,
+)
+from kapsoweb.doors.rest.operations import Operation, operation
+from kapsoweb.doors.rest.serializers import PageQuery, StrictSerializer, many, page_of, read_values
+
+_TAG = "imports"
+_COLUMN_CHARACTERS = 1000
+_BAD_ROWS_SHOWN = 100
+_STATES = ("received", "queued", "running", "done", "failed", "cancelled", "discarded")
+_COLUMNS = {
+    "idColumn": "record",
+    "textColumns": ["title", "abstract"],
+    "labelColumn": "decision",
+    "mapping": {"I": "include"},
+    "otherwise": "exclude",
+    "reviewRate": 1.0,
+    "auditRate": 0.05,
+    "lowConfidence": None,
+}
+_IMPORT = {
+    "id": "imp_01jkm3x7e8r5v9z2q4t6w8y0ah",
+    "classifier": "screening",
+    "filename": "adhd.csv",
+    "size": 1_500_000,
+    "rowCount": 851,
+    "state": "received",
+    "columns": None,
+    "jobId": "",
+    "recorded": 0,
+    "known": 0,
+    "bad": 0,
+    "badRows": [],
+    "createdBy": "ada (token nightly)",
+    "createdAt": MOMENT,
+    "endedAt": None,
+}
+
+
+class ColumnsInput(StrictSerializer):
+    """Which columns of a file hold what."""
+
+    id_column = TextField(max_length=_COLUMN_CHARACTERS, help_text="Holds each item's identity.")
+    text_columns = ListField(
+        child=TextField(max_length=_COLUMN_CHARACTERS), min_length=1, max_length=limits.TEXT_COLUMNS_MOST
+    )
+    label_column = TextField(
+        max_length=_COLUMN_CHARACTERS,
+        allow_null=True,
+        default=None,
+        help_text="With it each row is decided and its label recorded as a review; without, what is sent waits.",
+    )
+    mapping = MapField(
+        child=TextField(max_length=LABEL_CHARACTERS),
+        max_length=limits.MAPPING_MOST,
+        allow_null=True,
+        default=None,
+        help_text="Which label a value of the label column means; a value that is a label needs no entry.",
+    )
+    otherwise = TextField(
+        max_length=LABEL_CHARACTERS, allow_null=True, default=None, help_text="The label of every other value."
+    )
+    review_rate = NumberField(min_value=0, max_value=1, default=1.0)
+    audit_rate = NumberField(min_value=0, max_value=1, default=0.05)
+    low_confidence = NumberField(min_value=0, max_value=1, allow_null=True, default=None)
+
+
+class BadRow(StrictSerializer):
+    """A row that cannot be brought in: where, by which rule, and a sentence; never a cell."""
+
+    line = WholeNumberField()
+    column = TextField(max_length=_COLUMN_CHARACTERS, allow_null=True)
+    rule = TextField(max_length=64)
+    message = TextField(max_length=2000)
+
+
+class ImportState(StrictSerializer):
+    """A file and what has become of it."""
+
+    id = TextField(max_length=MADE_ID_CHARACTERS)
+    classifier = TextField(max_length=NAME_CHARACTERS)
+    filename = TextField(max_length=MAX_FILE_NAME)
+    size = WholeNumberField(help_text="In bytes.")
+    row_count = WholeNumberField()
+    state = WordField(_STATES)
+    columns = ColumnsInput(allow_null=True)
+    job_id = TextField(max_length=MADE_ID_CHARACTERS, allow_blank=True, help_text="Empty until it is started.")
+    recorded = WholeNumberField(help_text="Rows that are new.")
+    known = WholeNumberField(help_text="Rows that were there before.")
+    bad = WholeNumberField(help_text="Rows that were refused; `badRows` lists the first of them.")
+    bad_rows = many(BadRow)
+    created_by = TextField(max_length=limits.ID_CHARACTERS)
+    created_at = TimeField()
+    ended_at = TimeField(allow_null=True)
+
+
+class FileColumn(StrictSerializer):
+    """A column of the file, with the beginnings of its first cells; one whose name stands twice is not usable."""
+
+    name = TextField(max_length=_COLUMN_CHARACTERS, allow_blank=True)
+    examples = ListField(child=TextField(max_length=1000))
+    usable = FlagField()
+
+
+class ReceivedFile(ImportState):
+    """A file that was just received, with its columns."""
+
+    file_columns = many(FileColumn)
+
+
+class ValueCount(StrictSerializer):
+    """A value of the label column."""
+
+    value = TextField(max_length=2**20, allow_blank=True)
+    rows = WholeNumberField()
+
+
+class PreviewRow(StrictSerializer):
+    """A row as it would come in, its text shortened."""
+
+    line = WholeNumberField()
+    item_id = identity_field("The item's identity.")
+    text = TextField(max_length=1000)
+    label: Any = TextField(max_length=LABEL_CHARACTERS, allow_null=True)
+
+
+class Preview(StrictSerializer):
+    """What the chosen columns would bring in."""
+
+    good = WholeNumberField()
+    known = WholeNumberField(help_text="Good rows that are there already.")
+    bad = WholeNumberField()
+    bad_rows = many(BadRow, help_text="The first hundred.")
+    label_counts = MapField(child=WholeNumberField(), max_length=1000)
+    values = many(ValueCount, help_text="Of the label column, the most frequent.")
+    other_values = WholeNumberField(help_text="Values beside those listed.")
+    rows = many(PreviewRow, help_text="The first rows.")
+    request_bound = WholeNumberField(help_text="The most model requests that deciding the rows takes.")
+
+
+class UploadQuery(StrictSerializer):
+    """Of a file that is the whole body; a form says the same in its fields."""
+
+    filename = TextField(max_length=MAX_FILE_NAME, required=False)
+    classifier = TextField(max_length=NAME_CHARACTERS, required=False)
+
+
+class UploadForm(StrictSerializer):
+    """The fields of a form beside its file."""
+
+    classifier = TextField(max_length=NAME_CHARACTERS, required=False)
+
+
+ImportPage = page_of(ImportState, "ImportPage")
+
+
+class ImportsView(CyclotronView):
+    """`/cyclotrons/{id}/imports`."""
+
+    body_bytes = limits.FILE_BYTES
+    parser_classes: Any = (CsvParser, FormParser)
+
+    @operation(
+        Operation(
+            id="listImports",
+            tag=_TAG,
+            summary="List imports",
+            query=PageQuery,
+            answer=ImportPage,
+            gives={"items": [_IMPORT], "next": None},
+        )
+    )
+    def get(self, request: Request, cyclotron_id: str) -> Response:  # noqa: ARG002 - the framework passes it
+        """Newest first."""
+        page = queries.import_page(self.store(cyclotron_id), after=self.cursor("imports"), limit=self.query["limit"])
+        return self.page(page, "imports")
+
+    @operation(
+        Operation(
+            id="uploadFile",
+            tag=_TAG,
+            summary="Send a CSV file",
+            query=UploadQuery,
+            answer=ReceivedFile,
+            status=201,
+            gives={
+                **_IMPORT,
+                "fileColumns": [{"name": "record", "examples": ["10027"], "usable": True}],
+            },
+            schema={
+                "request": {
+                    "text/csv": OpenApiTypes.STR,
+                    "multipart/form-data": {
+                        "type": "object",
+                        "required": ["file"],
+                        "properties": {
+                            "file": {"type": "string", "format": "binary"},
+                            "classifier": {"type": "string", "maxLength": NAME_CHARACTERS},
+                        },
+                        "additionalProperties": False,
+                    },
+                },
+                "examples": [
+                    OpenApiExample(
+                        "request",
+                        value="record,title,decision\n10027,A trial,I\n",
+                        request_only=True,
+                        media_type="text/csv",
+                    ),
+                ],
+            },
+        )
+    )
+    def post(self, request: Request, cyclotron_id: str) -> Response:
+        """As the whole body (`text/csv`) or in a form's field `file`; UTF-8, commas, a header line. Nothing is brought
+        in yet. Needs the role operator."""
+        workspace = self.workspace
+        workspace.open(cyclotron_id, needs=Role.OPERATOR)
+        filename, data, classifier = _sent(request.data, self.query)
+        received = workspace.upload(cyclotron_id, filename=filename, data=data, classifier=classifier)
+        columns = queries.file_columns(self.store(cyclotron_id), received.id)
+        return self.answer({**vars(received), "file_columns": columns})
+
+
+class ImportView(CyclotronView):
+    """`/cyclotrons/{id}/imports/{importId}`."""
+
+    @operation(
+        Operation(
+            id="getImport",
+            tag=_TAG,
+            summary="Read what has become of an import",
+            answer=ImportState,
+            gives={**_IMPORT, "state": "done", "columns": _COLUMNS, "recorded": 851, "endedAt": MOMENT},
+        )
+    )
+    def get(self, request: Request, cyclotron_id: str, import_id: str) -> Response:  # noqa: ARG002
+        """Its state and its counts."""
+        return self.answer(queries.file_import(self.store(cyclotron_id), import_id))
+
+    @operation(Operation(id="discardImport", tag=_TAG, summary="Throw a file away", status=204))
+    def delete(self, request: Request, cyclotron_id: str, import_id: str) -> Response:  # noqa: ARG002
+        """Only one of which nothing was brought in. Needs the role operator."""
+        self.no_body()
+        self.workspace.discard_import(cyclotron_id, import_id)
+        return self.answer()
+
+
+class PreviewView(CyclotronView):
+    """`/cyclotrons/{id}/imports/{importId}/preview`."""
+
+    @operation(
+        Operation(
+            id="previewImport",
+            tag=_TAG,
+            summary="See what the chosen columns would bring in",
+            body=ColumnsInput,
+            answer=Preview,
+            sends=_COLUMNS,
+            gives={
+                "good": 851,
+                "known": 0,
+                "bad": 0,
+                "badRows": [],
+                "labelCounts": {"include": 84, "exclude": 767},
+                "values": [{"value": "E", "rows": 767}, {"value": "I", "rows": 84}],
+                "otherValues": 0,
+                "rows": [{"line": 2, "itemId": "10027", "text": "A trial", "label": "include"}],
+                "requestBound": 851,
+            },
+        )
+    )
+    def post(self, request: Request, cyclotron_id: str, import_id: str) -> Response:  # noqa: ARG002
+        """Nothing is written: a body carries the columns because an address is too short for them."""
+        found = queries.import_preview(self.store(cyclotron_id), import_id, _columns(self.body()))
+        bad = [
+            {"line": row.line, "column": row.column, "rule": row.rule, "message": row.sentence}
+            for row in found.bad[:_BAD_ROWS_SHOWN]
+        ]
+        values = [{"value": value, "rows": rows} for value, rows in found.values]
+        return self.answer({**vars(found), "bad": len(found.bad), "bad_rows": bad, "values": values})
+
+
+class StartImportView(CyclotronView):
+    """`/cyclotrons/{id}/imports/{importId}/start`."""
+
+    access = Access(needs=Role.OPERATOR, record="cyclotron_id")
+
+    @operation(
+        Operation(
+            id="startImport",
+            tag=_TAG,
+            summary="Bring the rows in",
+            body=ColumnsInput,
+            answer=ImportState,
+            status=202,
+            sends=_COLUMNS,
+            gives={**_IMPORT, "state": "queued", "columns": _COLUMNS, "jobId": "job_01jkm3x7e8r5v9z2q4t6w8y0aj"},
+        )
+    )
+    def post(self, request: Request, cyclotron_id: str, import_id: str) -> Response:  # noqa: ARG002
+        """A job decides each row and records its label; the same columns again are the same job. Needs the role
+        operator, and model calls switched on."""
+        columns = _columns(self.body())
+        return self.answer(self.workspace.start_import(cyclotron_id, import_id, columns=columns))
+
+
+def _sent(sent: Any, query: dict[str, Any]) -> tuple[str, bytes, str | None]:
+    """The name, the bytes and the classifier of an uploaded file."""
+    if not isinstance(sent, SentFile):
+        raise invalid_fields({"file": ["is required."]})
+    fields = read_values(UploadForm, dict(sent.fields))
+    both = set(fields) & set(query) | ({"filename"} if sent.filename and "filename" in query else set())
+    if both:
+        raise invalid_fields({name: ["stands in the form and in the query."] for name in both})
+    named = {**query, **fields}
+    return named.get("filename") or sent.filename or "upload.csv", sent.data, named.get("classifier")
+
+
+def _columns(values: dict[str, Any]) -> ImportColumns:
+    return ImportColumns(**{**values, "text_columns": tuple(values["text_columns"])})
