@@ -16,7 +16,7 @@ from django.db import connections, transaction
 from cyclotron import actions, queries
 from cyclotron.actions.asking import Asker, Ceiling, Guard
 from cyclotron.actions.deciding import DecidedItem, decide_item
-from cyclotron.actions.evaluating import run_evaluation, start_evaluation
+from cyclotron.actions.evaluating import evaluate_inside
 from cyclotron.actions.learning import Learned, learn_if_due
 from cyclotron.actions.reviewing import RecordedReview
 from cyclotron.adapters.decision_model import DecisionModel
@@ -30,7 +30,6 @@ from cyclotron.core.errors import (
 from cyclotron.core.overview import SetSummary, Status
 from cyclotron.core.verdict import DEFAULT_MINIMUM_PER_LABEL
 from cyclotron.labels import CurrentLabel
-from cyclotron.models import Report
 from cyclotron.plan import make_plan
 from cyclotron.queries import EventPage
 from cyclotron.store import ROOM, Store, store_of
@@ -207,39 +206,32 @@ class Cyclotron:
     ) -> dict[str, Any]:
         row = self.store.classifier(classifier)
         plan = make_plan(self.store, row, model=self.model.identity, set_id=set_id, minimum_per_label=minimum_per_label)
-        started = start_evaluation(
+        ended = evaluate_inside(
             self.store,
             row.name,
-            model=self.model.identity,
+            model=self.model,
+            ceiling=self.ceiling,
+            clock=clock.now,
+            guard=guard,
             confirmed_bound=plan.bound,
             confirmed_plan=plan.digest,
             set_id=set_id,
             minimum_per_label=minimum_per_label,
             allow_live=True,
-            ceiling_left=self.ceiling.left,
-            now=clock.now(),
         )
-        if not started.new:
+        if not ended.new:
             raise EvaluationRunningError(
-                "an evaluation of this classifier is running; wait for it or cancel it.", evaluation=started.id
+                "an evaluation of this classifier is running; wait for it or cancel it.", evaluation=ended.id
             )
-        ended = run_evaluation(
-            self.store,
-            started.id,
-            model=self.model,
-            fence=1,
-            clock=clock.now,
-            guard=guard,
-            ceiling=self.ceiling,
-        )
-        if ended.report_id is None:
+        evaluation = queries.evaluation_record(self.store, ended.id)
+        report = queries.report_of_evaluation(self.store, evaluation)
+        if report is None:
             raise EvaluationInterruptedError(
                 "the evaluation ended without a report; every answer it got is kept.",
-                evaluation=ended.id,
-                reason=ended.reason,
+                evaluation=evaluation.id,
+                reason=evaluation.reason,
             )
-        document: dict[str, Any] = self.store.all(Report).get(id=ended.report_id).document
-        return document
+        return report
 
     def _asker(self, guard: Guard | None) -> Asker:
         return Asker(self.store, self.model, clock.now, self.ceiling, guard)

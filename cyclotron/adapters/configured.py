@@ -1,5 +1,6 @@
 """The decision model that the settings ask for."""
 
+from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import urlsplit
 
@@ -8,6 +9,7 @@ from django.conf import settings
 from cyclotron.adapters.decision_model import DecisionModel
 from cyclotron.adapters.local import LocalModel
 from cyclotron.adapters.openai import OpenAIModel
+from cyclotron.core.configuration import Answer, DecisionRequest
 from cyclotron.core.errors import CyclotronError
 
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
@@ -33,6 +35,27 @@ def decision_model() -> DecisionModel:
         key = settings.KAPSOWEB_MODEL_KEY if _is_loopback(url) else _needed("KAPSOWEB_MODEL_KEY")
         return _openai(url, name, key)
     raise ModelNotConfiguredError("KAPSOWEB_DECISION_MODEL must be local or openai.", setting="KAPSOWEB_DECISION_MODEL")
+
+
+@dataclass
+class UnconfiguredModel:
+    """Stands where no model is configured, so that what needs none can go on; whoever asks it learns why."""
+
+    error: ModelNotConfiguredError
+    identity: str = ""
+    concurrency: int = 1
+
+    def answer(self, request: DecisionRequest) -> Answer:  # noqa: ARG002 - the port passes it
+        """Raise the error."""
+        raise self.error
+
+
+def decision_model_or_none() -> DecisionModel:
+    """The model that the settings ask for, or what says why there is none."""
+    try:
+        return decision_model()
+    except ModelNotConfiguredError as error:
+        return UnconfiguredModel(error)
 
 
 def _needed(setting: str) -> str:

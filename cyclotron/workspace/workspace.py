@@ -3,6 +3,9 @@
 Reads begin with `open` and go on with `cyclotron.queries`. A record of another account is missing, whatever the role.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
 from typing import Any
 
 from django.conf import settings
@@ -15,10 +18,12 @@ from cyclotron.actions.deciding import DecidedItem, decide_item
 from cyclotron.actions.evaluating import cancel_evaluation, confirm_evaluation
 from cyclotron.actions.evaluating.starting import StartedEvaluation
 from cyclotron.actions.reviewing import RecordedReview
-from cyclotron.adapters.configured import decision_model
+from cyclotron.adapters.configured import decision_model, decision_model_or_none
 from cyclotron.core.definition import CyclotronDefinition
 from cyclotron.core.overview import SetSummary
 from cyclotron.core.verdict import DEFAULT_MINIMUM_PER_LABEL
+from cyclotron.engine import Cyclotron
+from cyclotron.service import HeldOutService
 from cyclotron.store import ROOM
 from cyclotron.workspace.access import require_live
 from cyclotron.workspace.held import HeldCyclotron
@@ -38,6 +43,15 @@ class Workspace(Reviewing, Importing):
     def cyclotrons(self) -> QuerySet[Holding]:
         """All that the caller reaches, by name."""
         return access_records(self.caller, ROOM)
+
+    @cached_property
+    def held_out(self) -> HeldOutService:
+        """The held-out service of this account: it opens what the caller reaches, and evaluates by a job."""
+        return HeldOutService(open_cyclotron=self._opened, allow_live=settings.KAPSOWEB_ALLOW_LIVE, actions=self)
+
+    @contextmanager
+    def _opened(self, cyclotron_id: str, max_requests: int | None = None) -> Iterator[Cyclotron]:
+        yield Cyclotron(self.open(cyclotron_id).store, decision_model_or_none(), max_requests=max_requests)
 
     def create(self, *, name: str, definition: CyclotronDefinition) -> HeldCyclotron:
         """Create a cyclotron in the lab's database and give the account its hold. Operators."""

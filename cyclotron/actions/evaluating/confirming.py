@@ -4,6 +4,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Required, TypedDict, Unpack
 
+from cyclotron.actions.asking import Ceiling, Guard
 from cyclotron.actions.evaluating.running import run_evaluation
 from cyclotron.actions.evaluating.starting import StartedEvaluation, start_evaluation
 from cyclotron.adapters.decision_model import DecisionModel
@@ -37,4 +38,27 @@ def confirm_evaluation(
     if not started.new or started.job_id:
         return started
     ended = run_evaluation(store, started.id, model=model, fence=1, clock=clock)
+    return StartedEvaluation(started.id, ended.state, "", new=True)
+
+
+def evaluate_inside(
+    store: Store,
+    classifier: str | None = None,
+    *,
+    model: DecisionModel,
+    ceiling: Ceiling,
+    clock: Callable[[], datetime],
+    guard: Guard | None = None,
+    **confirmation: Unpack[Confirmation],
+) -> StartedEvaluation:
+    """Start what was confirmed and run it to its end before returning, for whoever has no worker.
+
+    An evaluation that another call is running already, or has run, is given back as it is.
+    """
+    started = start_evaluation(
+        store, classifier, model=model.identity, ceiling_left=ceiling.left, now=clock(), **confirmation
+    )
+    if not started.new:
+        return started
+    ended = run_evaluation(store, started.id, model=model, fence=1, clock=clock, guard=guard, ceiling=ceiling)
     return StartedEvaluation(started.id, ended.state, "", new=True)
