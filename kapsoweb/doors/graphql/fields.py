@@ -8,13 +8,17 @@ that another account's answers as a missing one.
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any
+from typing import Any, TypeVar
 
 import graphene
+from graphene.types.inputobjecttype import InputObjectTypeContainer
 from graphql import GraphQLResolveInfo, GraphQLSchema
 
 from kapsoweb.accounts.caller import Caller
 from kapsoweb.doors.access_rules import Access, access_of
+from kapsoweb.doors.rest.serializers import camel_case
+
+Resolver = TypeVar("Resolver", bound=Callable[..., Any])
 
 
 def root_field(
@@ -32,6 +36,33 @@ def root_field(
 
     resolve.access = rule  # type: ignore[attr-defined]  # functions are open to attributes
     return graphene.Field(kind, args=arguments, resolver=resolve, description=description)
+
+
+def costs(units: int) -> Callable[[Resolver], Resolver]:
+    """Declare what a field counts in the cost of a query, where that is not the field's rows."""
+
+    def declare(resolver: Resolver) -> Resolver:
+        resolver.cost = units  # type: ignore[attr-defined]  # functions are open to attributes
+        return resolver
+
+    return declare
+
+
+def many(kind: Any, description: str | None = None) -> graphene.Field:
+    """A field that holds a list without nulls, and is not null itself."""
+    return graphene.Field(graphene.NonNull(graphene.List(graphene.NonNull(kind))), description=description)
+
+
+def many_given(kind: Any, **said: Any) -> graphene.List:
+    """An argument or input field that holds a list without nulls."""
+    return graphene.List(graphene.NonNull(kind), **said)
+
+
+def as_sent(value: Any) -> Any:
+    """A value of an input type as JSON of its sender's: names in camelCase, and nothing that was left out."""
+    if isinstance(value, InputObjectTypeContainer):  # and no value of the type JSON
+        return {camel_case(name): as_sent(inner) for name, inner in value.items()}
+    return [as_sent(inner) for inner in value] if isinstance(value, list) else value
 
 
 def hold(rule: Access, caller: Caller) -> None:

@@ -42,7 +42,7 @@ Fragments = Mapping[str, FragmentDefinitionNode]
 
 @dataclass(frozen=True)
 class Size:
-    """Of a selection set: `depth` of fields, `roots` (the set's own fields), `fields` and `aliases` anywhere, and `cost`.
+    """Of a selection set: `depth` of fields, `roots` (the set's own fields), `fields` and `aliases` anywhere, `cost`.
 
     A directive counts as a field.
     """
@@ -126,13 +126,12 @@ class _Measuring:
         declared = self._declared(parent, field.name.value)
         kind = get_named_type(declared.type) if declared else None
         inside = self.size_of(field.selection_set, kind) if field.selection_set else Size()
-        own = limits.GRAPHQL_DOCUMENT_COST if kind is not None and kind.name == DOCUMENT else 1
         return Size(
             depth=1 + inside.depth,
             roots=1,
             fields=1 + inside.fields,
             aliases=inside.aliases + (field.alias is not None),
-            cost=own + self._rows(field, declared) * inside.cost,
+            cost=_own_cost(declared) + self._rows(field, declared) * inside.cost,
         )
 
     def _declared(self, parent: Any, name: str) -> GraphQLField | None:
@@ -169,6 +168,15 @@ class _Measuring:
                 most=limits.PAGE_MOST,
             )
         return value
+
+
+def _own_cost(declared: GraphQLField | None) -> int:
+    """What a field counts by itself: what its resolver declares (see `costs`), or more for a whole document."""
+    if declared is None:
+        return 1
+    plain = limits.GRAPHQL_DOCUMENT_COST if get_named_type(declared.type).name == DOCUMENT else 1
+    own: int = getattr(declared.resolve, "cost", plain)
+    return own
 
 
 def _defaults(operations: list[OperationDefinitionNode]) -> dict[str, int]:
