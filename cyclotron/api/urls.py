@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern
 
-from cyclotron.api import cyclotrons, decisions, evaluations, events, imports, items, queue, reports, reviews
+from cyclotron.api import cyclotrons, decisions, evaluations, events, held_out, imports, items, queue, reports, reviews
 from kapsoweb.doors.rest.routes import route
 
 _ONE = "cyclotrons/<str:cyclotron_id>"
@@ -29,6 +29,9 @@ urlpatterns: list[URLPattern] = [
     *route(_IMPORT, imports.ImportView.as_view(), "import"),
     *route(f"{_IMPORT}/preview", imports.PreviewView.as_view(), "preview-import"),
     *route(f"{_IMPORT}/start", imports.StartImportView.as_view(), "start-import"),
+    *route(f"{_ONE}/held-out", held_out.HeldOutView.as_view(), "held-out"),
+    *route(f"{_ONE}/held-out/freeze", held_out.FreezeView.as_view(), "freeze"),
+    *route(f"{_ONE}/held-out/evaluate", held_out.EvaluateView.as_view(), "evaluate"),
     *route(_EVALUATION, evaluations.EvaluationView.as_view(), "evaluation"),
     *route(f"{_EVALUATION}/cancel", evaluations.CancelEvaluationView.as_view(), "cancel-evaluation"),
     *route(f"{_ONE}/reports", reports.ReportsView.as_view(), "reports"),

@@ -46,7 +46,7 @@ def _operations() -> dict[str, Known]:
         for method, operation in item.items():
             content = operation.get("requestBody", {}).get("content", {})
             kind, body = "application/json", None
-            for kind, described in list(content.items())[:1]:  # noqa: B007 - the first form of a body is the usual one
+            for kind, described in list(content.items())[:1]:
                 example = next(iter(described.get("examples", {}).values()), {}).get("value")
                 body = example.encode() if kind == "text/csv" else example
             name = operation["operationId"]
