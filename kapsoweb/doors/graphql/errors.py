@@ -130,13 +130,21 @@ def _entries(error: KapsoError) -> list[dict[str, Any]]:
 
 def _field_entry(error: GraphQLError) -> dict[str, Any]:
     path = list(error.path or [])
-    original = error.original_error
+    original = _cause(error)
     if isinstance(original, KapsoError):
         return _entry(original, path)
-    if original is None:
+    if isinstance(original, GraphQLError) and original.message.startswith("Argument "):
         return _entry(InvalidArgumentError("an argument of this field is not of the type that it needs."), path)
     logger.error("the field %s failed", ".".join(map(str, path)), exc_info=original)
     return _entry(InternalError("This is a fault of the lab. It is in the lab's log."), path)
+
+
+def _cause(error: GraphQLError) -> Exception:
+    """What went wrong at the bottom; the library wraps an error once for each place that it passes."""
+    found: Exception = error
+    while isinstance(found, GraphQLError) and found.original_error is not None:
+        found = found.original_error
+    return found
 
 
 def _entry(error: KapsoError, path: Sequence[str | int] | None = None) -> dict[str, Any]:
