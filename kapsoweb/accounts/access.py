@@ -9,7 +9,8 @@ from datetime import datetime, timedelta
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db.models import Q, QuerySet
 
-from kapsoweb.accounts import actions, queries
+from kapsoweb.accounts import queries
+from kapsoweb.accounts.actions.holding import make_local_account
 from kapsoweb.accounts.caller import COMMAND_LINE, Caller, Door
 from kapsoweb.accounts.errors import RecordNotFound, UnknownTokenError
 from kapsoweb.accounts.models import Account, ApiToken, Holding, Membership
@@ -23,7 +24,7 @@ _LAST_USE_EVERY = timedelta(minutes=1)  # a busy token is not written at each re
 
 def local_account() -> Account:
     """The account of the lab on one machine; the first call has it made."""
-    return queries.local_account() or actions.make_local_account(clock.now())
+    return queries.local_account() or make_local_account(clock.now())
 
 
 def local_caller(door: Door = Door.COMMAND_LINE) -> Caller:
@@ -94,7 +95,12 @@ def access_record_by_name(caller: Caller, room: str, name: str, *, needs: Role =
 
 def access_records(caller: Caller, room: str) -> QuerySet[Holding]:
     """All of a room that the caller reaches, by name."""
-    rows = Holding.objects.filter(account=caller.account, room=room).order_by("name")
+    return access_all(caller).filter(room=room)
+
+
+def access_all(caller: Caller) -> QuerySet[Holding]:
+    """All that the caller reaches, of whatever room, by name."""
+    rows = Holding.objects.filter(account=caller.account).order_by("room", "name")
     return rows if caller.only is None else rows.filter(record_id=caller.only)
 
 

@@ -55,3 +55,49 @@ class UnknownTokenError(AccountsError):
 
     id = "token-refused"
     kind = Kind.UNAUTHENTICATED
+
+
+class OwnerExistsError(AccountsError):
+    """The local account has an owner; only the first visitor becomes it."""
+
+    id = "owner-exists"
+    kind = Kind.CONFLICT
+
+
+class InvalidTokenError(AccountsError):
+    """An API token is asked for that none may be like; `detail` has the `field`."""
+
+    id = "invalid-token-request"
+
+
+class InvalidAccountError(AccountsError):
+    """An account's name breaks its rule."""
+
+    id = "invalid-account"
+
+
+class LastOwnerError(AccountsError):
+    """The account would be left without an owner."""
+
+    id = "last-owner"
+    kind = Kind.CONFLICT
+
+
+class InvalidInvitationError(AccountsError):
+    """An invitation is asked for that none may be like; `detail` has the `field`."""
+
+    id = "invalid-invitation"
+
+
+class InvitationError(AccountsError):
+    """An invitation is unknown, used, revoked or too old. Which of these is not said."""
+
+    id = "invitation-refused"
+    kind = Kind.REFUSED
+
+
+class AlreadyMemberError(AccountsError):
+    """Whoever follows the invitation is a member already."""
+
+    id = "already-member"
+    kind = Kind.CONFLICT

@@ -1,8 +1,43 @@
-"""Reads of accounts."""
+"""Reads of accounts, their members and what was done in them."""
 
-from kapsoweb.accounts.models import LOCAL_SLUG, Account
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
+
+from kapsoweb.accounts.caller import Caller
+from kapsoweb.accounts.models import LOCAL_SLUG, Account, AuditEntry, Invitation, Membership
+from kapsoweb.accounts.roles import Role
 
 
 def local_account() -> Account | None:
     """The account of the lab on one machine; None as long as nobody has needed it."""
     return Account.objects.filter(slug=LOCAL_SLUG).first()
+
+
+def local_owner() -> User | None:
+    """The oldest owner of the local account who may still sign in; None before the first visit."""
+    owners = Membership.objects.filter(account__slug=LOCAL_SLUG, role=Role.OWNER, user__is_active=True)
+    oldest = owners.select_related("user").order_by("created_at", "id").first()
+    return oldest.user if oldest else None
+
+
+def members(caller: Caller) -> QuerySet[Membership]:
+    """The members of the caller's account, longest first."""
+    caller.require_whole_account(Role.VIEWER)
+    return Membership.objects.filter(account=caller.account).select_related("user").order_by("created_at", "id")
+
+
+def invitations(caller: Caller) -> QuerySet[Invitation]:
+    """The account's invitations, newest first. Owners."""
+    caller.require_whole_account(Role.OWNER)
+    return Invitation.objects.filter(account=caller.account).order_by("-id")
+
+
+def accounts_of(user_id: int) -> QuerySet[Membership]:
+    """A user's places in accounts, by the account's name."""
+    return Membership.objects.filter(user_id=user_id).select_related("account").order_by("account__name", "id")
+
+
+def audit_entries(caller: Caller) -> QuerySet[AuditEntry]:
+    """What was done in the caller's account, newest first. Owners."""
+    caller.require_whole_account(Role.OWNER)
+    return AuditEntry.objects.filter(account=caller.account).order_by("-id")

@@ -5,22 +5,30 @@ from urllib.parse import urlencode
 
 from django.contrib.auth import login
 from django.contrib.auth.decorators import login_not_required
-from django.contrib.auth.forms import AuthenticationForm
+from django.contrib.auth.forms import AuthenticationForm, UserCreationForm
+from django.contrib.auth.models import User
 from django.contrib.auth.views import LoginView
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 from django_htmx.http import HttpResponseClientRedirect
 
-from kapsoweb.accounts.actions import use_sign_in_link
-from kapsoweb.accounts.errors import SignInLinkError
+from kapsoweb.accounts.actions import create_first_owner, use_sign_in_link
+from kapsoweb.accounts.actions.signing_in import check_sign_in_link
+from kapsoweb.accounts.errors import OwnerExistsError, RecordNotFound, SignInLinkError
+from kapsoweb.accounts.queries import local_owner
+from kapsoweb.accounts.roles import Role
+from kapsoweb.doors.access_rules import PUBLIC, access
 from kapsoweb.foundation import clock
+from kapsoweb.pages.account.forms import AccountForm
+from kapsoweb.pages.callers import caller_of
 
 
 class SignIn(LoginView):
     """A form for name and password; `next` is followed within this site only (Django's own check)."""
 
+    access = PUBLIC
     template_name = "pages/sign_in.html"
     authentication_form = AuthenticationForm
     redirect_authenticated_user = True
@@ -33,14 +41,25 @@ class SignIn(LoginView):
         return super().get(request, *args, **kwargs)
 
 
+@access(needs=None)
 @login_not_required
-@require_GET
+@require_http_methods(["GET", "POST"])
 @never_cache
 def sign_in_by_link(request: HttpRequest, token: str) -> HttpResponse:
-    """Spend a one-time token and go home; a token that is unknown, used or too old says so with 403."""
+    """Spend a one-time token and go home as the lab's owner; a token that is unknown, used or too old says so (403).
+
+    The first visitor becomes the owner: the link then shows a form, and is spent when that is sent and right.
+    """
     try:
-        user = use_sign_in_link(token, clock.now())
-    except SignInLinkError as error:
+        if local_owner() is None:
+            check_sign_in_link(token, clock.now())
+            form: UserCreationForm[User] = UserCreationForm(request.POST if request.method == "POST" else None)
+            if request.method != "POST" or not form.is_valid():
+                return render(request, "pages/first_owner.html", {"form": form}, status=400 if form.errors else 200)
+            user = create_first_owner(token, form.save(commit=False), clock.now())
+        else:
+            user = use_sign_in_link(token, clock.now())
+    except (SignInLinkError, OwnerExistsError) as error:
         return render(
             request, "pages/sign_in_refused.html", {"message": error.message, "error_id": error.id}, status=403
         )
@@ -48,7 +67,12 @@ def sign_in_by_link(request: HttpRequest, token: str) -> HttpResponse:
     return redirect("pages:home")
 
 
+@access(needs=Role.VIEWER)
 @require_safe
-def home(request: HttpRequest) -> HttpResponse:  # noqa: ARG001 - Django passes it
-    """The only room that exists is where a visit begins."""
+def home(request: HttpRequest) -> HttpResponse:
+    """A visit begins in the first room; somebody who is a member of no account learns what to do."""
+    try:
+        caller_of(request)
+    except RecordNotFound:
+        return render(request, "account/none.html", {"new_form": AccountForm()})
     return redirect("cyclotron:list")

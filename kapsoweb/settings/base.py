@@ -103,6 +103,12 @@ TIME_ZONE = "UTC"
 USE_TZ = True
 USE_I18N = False
 LOGIN_URL = "/sign-in/"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+]
 LOGIN_REDIRECT_URL = "/"
 
 REST_FRAMEWORK = api.REST_FRAMEWORK

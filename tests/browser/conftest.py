@@ -9,6 +9,7 @@ from playwright.sync_api import ConsoleMessage, Page, Request, Response
 
 from kapsoweb.accounts.actions import create_sign_in_link
 from kapsoweb.foundation import clock
+from tests.support.people import lab_owner
 
 # Playwright keeps an event loop in the test's thread, where Django would otherwise refuse its database.
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
@@ -56,6 +57,7 @@ def nothing_goes_wrong(page: Page, live_server: Any, expected_statuses: set[int]
 
 @pytest.fixture
 def sign_in(page: Page, live_server: Any) -> Page:
-    """The page after signing in by a fresh link."""
+    """The page after signing in by a fresh link as the lab's owner."""
+    lab_owner()
     page.goto(f"{live_server.url}/sign-in/{create_sign_in_link(clock.now())}/")
     return page

@@ -7,12 +7,13 @@ from playwright.sync_api import Page, expect
 
 from kapsoweb.accounts.actions import create_sign_in_link
 from kapsoweb.foundation import clock
-from tests.support.people import member
+from tests.support.people import lab_owner, member
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 def test_a_link_leads_to_the_list_and_works_once(page: Page, live_server: Any, expected_statuses: set[int]) -> None:
+    lab_owner()
     link = f"{live_server.url}/sign-in/{create_sign_in_link(clock.now())}/"
     page.goto(link)
     expect(page.get_by_role("heading", level=1)).to_have_text("Cyclotrons")

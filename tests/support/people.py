@@ -19,6 +19,12 @@ def member(name: str = "somebody", role: Role = Role.OWNER, account: Account | N
     return user
 
 
+def lab_owner(name: str = "owner") -> User:
+    """The owner of the local account, who runs the lab."""
+    user, made = User.objects.get_or_create(username=name, defaults={"is_staff": True, "is_superuser": True})
+    return member(name) if made else user
+
+
 def other_account(slug: str = "other") -> Account:
     """An account beside the local one."""
     return Account.objects.create(id=f"acc_{slug}", name=slug.title(), slug=slug, created_at=JOINED_AT)

@@ -11,8 +11,8 @@ from kapsoweb.accounts.caller import Door
 from kapsoweb.accounts.errors import InvalidNameError, NameTakenError, RecordHeldError, RecordNotFound
 from kapsoweb.accounts.models import Account, Holding
 from kapsoweb.accounts.roles import Role
-from kapsoweb.foundation import clock
 from kapsoweb.foundation.errors import Kind
+from tests.support.people import lab_owner
 from tests.support.races import in_threads
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db]
@@ -110,7 +110,7 @@ def test_an_account_that_holds_something_cannot_be_deleted_under_it(moment: date
 
 
 def test_a_signed_in_user_acts_for_the_local_account_and_a_visitor_for_none() -> None:
-    caller = access.caller_of_user(actions.owner(clock.now()), Door.BROWSER)
+    caller = access.caller_of_user(lab_owner(), Door.BROWSER)
     assert (caller.account, caller.role, caller.actor) == (access.local_account(), Role.OWNER, "owner")
     for nobody in (AnonymousUser(), User(username="gone", is_active=False), User.objects.create(username="alone")):
         with pytest.raises(RecordNotFound):
@@ -118,8 +118,8 @@ def test_a_signed_in_user_acts_for_the_local_account_and_a_visitor_for_none() ->
 
 
 @pytest.mark.django_db(transaction=True)
-def test_callers_that_are_first_together_get_one_local_account_and_one_owner() -> None:
-    seen: list[tuple[str, int]] = []
-    assert in_threads(4, lambda number: seen.append((access.local_account().pk, actions.owner(clock.now()).pk))) == []
+def test_callers_that_are_first_together_get_one_local_account() -> None:
+    seen: list[str] = []
+    assert in_threads(4, lambda number: seen.append(access.local_account().pk)) == []
     assert len(seen) == 4
     assert len(set(seen)) == 1

@@ -8,17 +8,17 @@ from django.test import Client
 
 from kapsoweb.accounts import access, actions
 from kapsoweb.accounts.models import SignInLink
-from kapsoweb.foundation import clock
 from kapsoweb.jobs import actions as job_actions
 from kapsoweb.jobs import queries
 from kapsoweb.jobs.models import JobState, WorkerHeartbeat
+from tests.support.people import lab_owner
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db]
 
 
 @pytest.fixture
 def owner(client: Client) -> Client:
-    client.force_login(actions.owner(clock.now()))
+    client.force_login(lab_owner())
     return client
 
 

@@ -11,7 +11,7 @@ from kapsoweb.doors.statuses import STATUS_OF_KIND
 from kapsoweb.foundation import clock
 from kapsoweb.foundation.errors import KapsoError, Kind
 from kapsoweb.pages import errors
-from tests.support.people import member
+from tests.support.people import lab_owner, member
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db]
 
@@ -20,6 +20,7 @@ OPEN_TO_STRANGERS = {
     "readyz",
     "sign-in/",
     "sign-in/<str:token>/",
+    "invitations/<str:secret>/",
     "admin/",
     "api/v1/schema",
     "api/v1/schema/",
@@ -27,6 +28,7 @@ OPEN_TO_STRANGERS = {
 
 
 def test_a_link_signs_in_once_and_then_says_what_to_do(client: Client) -> None:
+    lab_owner()
     where = reverse("pages:sign-in-by-link", args=[create_sign_in_link(clock.now())])
     assert client.get(where).headers["Location"] == "/"
     assert client.get("/", follow=True).status_code == 200

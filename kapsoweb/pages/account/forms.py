@@ -1,0 +1,100 @@
+"""The forms of an account's pages. A refusal by the rooms stands beside the field that it is about."""
+
+from datetime import timedelta
+from typing import Any
+
+from django import forms
+
+from kapsoweb.accounts.actions.invitations import MAX_NOTE
+from kapsoweb.accounts.actions.invitations import MOST_DAYS as INVITATION_DAYS
+from kapsoweb.accounts.actions.members import MAX_ACCOUNT_NAME
+from kapsoweb.accounts.actions.tokens import MAX_TOKEN_NAME
+from kapsoweb.accounts.actions.tokens import MOST_DAYS as TOKEN_DAYS
+from kapsoweb.accounts.caller import Caller
+from kapsoweb.accounts.models import Holding
+from kapsoweb.accounts.roles import Role
+from kapsoweb.foundation.errors import KapsoError
+
+ROLE_WORDS = {
+    Role.VIEWER: "viewer: reads everything",
+    Role.REVIEWER: "reviewer: and reviews decisions",
+    Role.OPERATOR: "operator: and creates, imports, freezes and evaluates",
+    Role.OWNER: "owner: and manages members and tokens",
+}
+_USUAL_DAYS = timedelta(days=90).days
+
+
+class RefusableForm(forms.Form):
+    """A form that can carry the refusal of the action behind it."""
+
+    use_required_attribute = False  # the server says what is missing, in one way for every browser
+    error_id = ""
+
+    def refuse(self, error: KapsoError) -> None:
+        """Show an action's refusal beside its field, or above the form."""
+        field = error.detail.get("field")
+        self.add_error(field if field in self.fields else None, error.message[:1].upper() + error.message[1:])
+        self.error_id = error.id
+
+
+def _role_field(most: Role) -> forms.ChoiceField:
+    choices = [(role.value, words) for role, words in ROLE_WORDS.items() if most.allows(role)]
+    return forms.ChoiceField(label="Role", choices=choices)
+
+
+class TokenForm(RefusableForm):
+    """A new API token."""
+
+    name = forms.CharField(
+        label="Name",
+        max_length=MAX_TOKEN_NAME,
+        help_text="What it is for: nightly import, say. Reviews and the audit log show it.",
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+        error_messages={"required": "Give it a name."},
+    )
+    days = forms.IntegerField(
+        label="Days until it expires", min_value=1, max_value=TOKEN_DAYS, initial=_USUAL_DAYS, help_text="1 to 365."
+    )
+    record = forms.ChoiceField(label="Reaches", required=False)
+
+    def __init__(self, caller: Caller, holdings: list[Holding], *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self.fields["role"] = _role_field(caller.role)
+        everything = [("", "everything in the account")]
+        self.fields["record"].choices = everything + [  # type: ignore[attr-defined]  # the field is a choice
+            (f"{held.room}:{held.record_id}", f"only the {held.room} {held.name}") for held in holdings
+        ]
+        self.order_fields(["name", "role", "record", "days"])
+
+
+class InvitationForm(RefusableForm):
+    """A new invitation."""
+
+    role = _role_field(Role.OWNER)
+    note = forms.CharField(
+        label="Whom it is for",
+        max_length=MAX_NOTE,
+        required=False,
+        help_text="A note for the list of invitations; the invited person does not see it.",
+        widget=forms.TextInput(attrs={"autocomplete": "off", "dir": "auto"}),
+    )
+    days = forms.IntegerField(
+        label="Days until it expires", min_value=1, max_value=INVITATION_DAYS, initial=7, help_text="1 to 30."
+    )
+
+
+class RoleForm(RefusableForm):
+    """Another role for a member."""
+
+    role = _role_field(Role.OWNER)
+
+
+class AccountForm(RefusableForm):
+    """An account's name."""
+
+    name = forms.CharField(
+        label="Name",
+        max_length=MAX_ACCOUNT_NAME,
+        widget=forms.TextInput(attrs={"autocomplete": "off", "dir": "auto"}),
+        error_messages={"required": "Give it a name."},
+    )
