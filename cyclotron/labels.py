@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 
 from cyclotron.core.draws import AUDIT, REVIEWER, TRAINING
+from cyclotron.looking_up import there_is, there_is_no
 from cyclotron.models import Classifier, HeldOutItem, Item, LearningStep, Review
 from cyclotron.store import Store
 
@@ -49,14 +50,15 @@ def labels_that_count(store: Store, classifier: Classifier, *, use: str | None =
     An item whose newest active review carries no label, or all of whose reviews are undone, has none.
     """
     active = store.all(Review).filter(classifier=classifier, undone_at=None)
-    newer = active.filter(item_id=OuterRef("item_id"), id__gt=OuterRef("id"))
-    rows = active.filter(~Exists(newer), label__isnull=False)
-    if use is None:
-        return rows
-    by_person = Exists(_chosen(store, classifier))
+    newest = active.filter(item_id=OuterRef("item_id")).order_by("-id").values("id")[:1]
+    rows = active.filter(label__isnull=False)
+    chosen = _chosen(store, classifier)
     # Said by the item's partition and not by a computed use, so that a database can begin with the items.
-    of_the_partition = Q(item__partition=use)
-    return rows.filter(by_person | of_the_partition if use == TRAINING else ~by_person & of_the_partition)
+    if use == TRAINING:
+        rows = rows.filter(Q(item__partition=use) | Q(there_is(chosen)))
+    elif use is not None:
+        rows = rows.filter(there_is_no(chosen), item__partition=use)
+    return rows.filter(id=Subquery(newest))
 
 
 def current_labels(
@@ -68,7 +70,7 @@ def current_labels(
         rows = rows.filter(item_id=item_key)
     columns = ("item_id", "item__identity", "label", "by_person")
     of_the_item = ("item__partition", "item__propensity", "item__values", "item__values_digest")
-    chosen = rows.annotate(by_person=Exists(_chosen(store, classifier)))
+    chosen = rows.annotate(by_person=there_is(_chosen(store, classifier)))
     for row in chosen.values(*columns, *of_the_item).iterator(chunk_size=2000):
         yield CurrentLabel(
             item_key=row["item_id"],
@@ -93,7 +95,7 @@ def new_label_count(store: Store, classifier: Classifier) -> int:
     held = store.rows(HeldOutItem).filter(
         held_out_set_id=classifier.current_set_id, identity=OuterRef("item__identity"), label=OuterRef("label")
     )
-    return labels_that_count(store, classifier, use=AUDIT).filter(~Exists(held)).count()
+    return labels_that_count(store, classifier, use=AUDIT).filter(there_is_no(held)).count()
 
 
 def last_learning_step(store: Store, classifier: Classifier) -> LearningStep | None:

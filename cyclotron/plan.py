@@ -3,14 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.db.models import Count, Exists, OuterRef, QuerySet
+from django.db.models import Count, OuterRef, QuerySet, Subquery
 
 from cyclotron.core.configuration import request_fingerprint
 from cyclotron.core.errors import NoHeldOutSetError, NoSuchHeldOutSetError, NothingToScoreError
 from cyclotron.core.verdict import DEFAULT_MINIMUM_PER_LABEL
 from cyclotron.endpoints import Column, column_of, definition_of, first_version
 from cyclotron.labels import chosen_by_a_person
-from cyclotron.models import CachedAnswer, Classifier, Evaluation, HeldOutItem, HeldOutSet, MlModelRecord, Version
+from cyclotron.looking_up import there_is_no
+from cyclotron.models import CachedAnswer, Classifier, Evaluation, HeldOutItem, HeldOutSet, Item, MlModelRecord, Version
 from cyclotron.store import Store
 from kapsoweb.foundation.canonical import digest, is_storable
 
@@ -76,11 +77,9 @@ def held_out_set_of(store: Store, classifier: Classifier, set_id: str | None) ->
 
 def scored_items(store: Store, classifier: Classifier, held_out_set: HeldOutSet) -> "QuerySet[HeldOutItem]":
     """The set's items less those that a reviewer has since chosen to review, in identity order."""
-    # With the cyclotron named, the item is one look into an index; without it, a pass over all reviews for each item.
-    moved = chosen_by_a_person(store, classifier).filter(
-        item__cyclotron_id=store.cyclotron_id, item__identity=OuterRef("identity")
-    )
-    return store.rows(HeldOutItem).filter(~Exists(moved), held_out_set=held_out_set).order_by("position")
+    item = store.all(Item).filter(identity=OuterRef(OuterRef("identity"))).values("id")[:1]
+    moved = chosen_by_a_person(store, classifier).filter(item_id=Subquery(item))
+    return store.rows(HeldOutItem).filter(there_is_no(moved), held_out_set=held_out_set).order_by("position")
 
 
 def make_plan(
@@ -179,7 +178,7 @@ def _counts(store: Store, items: "QuerySet[HeldOutItem]", model: str, endpoints:
         answered = store.all(CachedAnswer).filter(
             endpoint_digest=endpoint, input_digest=OuterRef("input_digest"), model=model, clock=clock
         )
-        return Count("input_digest", filter=~Exists(answered), distinct=True)
+        return Count("input_digest", filter=there_is_no(answered), distinct=True)
 
     unanswered_by = {f"unanswered_{place}": unanswered(endpoint) for place, endpoint in enumerate(endpoints)}
     counted = items.order_by().aggregate(

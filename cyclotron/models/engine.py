@@ -1,4 +1,8 @@
-"""Cyclotrons, classifiers, items, decisions, reviews, events and the answer cache. Source: spec, sections 1 and 4."""
+"""Cyclotrons, classifiers, items, decisions, reviews, events and the answer cache. Source: spec, sections 1 and 4.
+
+A large table has one index for each way in which it is read, and none that only begins another one: each costs every
+write, and tempts PostgreSQL where its statistics know nothing of a cyclotron (see the migration of that name).
+"""
 
 from django.db import models
 from django.db.models import F, Q
@@ -65,7 +69,7 @@ class Item(models.Model):
     `selected_because` is the reason for which it was first sent to review, or empty.
     """
 
-    cyclotron = models.ForeignKey(StoredCyclotron, on_delete=models.PROTECT, related_name="items")
+    cyclotron = models.ForeignKey(StoredCyclotron, on_delete=models.PROTECT, related_name="items", db_index=False)
     identity = models.CharField(max_length=IDENTITY)
     values = models.JSONField()
     values_digest = models.CharField(max_length=DIGEST)
@@ -85,7 +89,10 @@ class Item(models.Model):
             ),
             models.CheckConstraint(condition=Q(selected_because__in=["", *REASONS]), name="item_selection_reason"),
         ]
-        indexes = [models.Index(fields=["cyclotron", "partition"], name="item_by_partition")]
+        indexes = [
+            models.Index(fields=["cyclotron", "id"], name="item_in_order"),
+            models.Index(fields=["cyclotron", "partition"], name="item_by_partition"),
+        ]
 
     def __str__(self) -> str:
         return self.identity
@@ -98,7 +105,7 @@ class Decision(models.Model):
     """
 
     id = models.CharField(primary_key=True, max_length=40)
-    cyclotron = models.ForeignKey(StoredCyclotron, on_delete=models.PROTECT, related_name="decisions")
+    cyclotron = models.ForeignKey(StoredCyclotron, on_delete=models.PROTECT, related_name="decisions", db_index=False)
     item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="decisions")
     sent = models.BooleanField()
     reason = models.CharField(max_length=16, blank=True, default="")
@@ -114,7 +121,10 @@ class Decision(models.Model):
                 name="decision_sent_for_a_reason",
             ),
         ]
-        indexes = [models.Index(fields=["item", "-id"], name="decision_by_item")]
+        indexes = [
+            models.Index(fields=["cyclotron", "-id"], name="decision_newest"),
+            models.Index(fields=["item", "-id"], name="decision_by_item"),
+        ]
 
     def __str__(self) -> str:
         return self.id
@@ -123,8 +133,8 @@ class Decision(models.Model):
 class DecisionOutput(models.Model):
     """What one classifier decided; `refit` is the ML model's refit number (0 without one)."""
 
-    decision = models.ForeignKey(Decision, on_delete=models.PROTECT, related_name="outputs")
-    classifier = models.ForeignKey(Classifier, on_delete=models.PROTECT, related_name="+")
+    decision = models.ForeignKey(Decision, on_delete=models.PROTECT, related_name="outputs", db_index=False)
+    classifier = models.ForeignKey(Classifier, on_delete=models.PROTECT, related_name="+", db_index=False)
     label = models.CharField(max_length=LABEL)
     confidence = models.FloatField()
     probabilities = models.JSONField()
@@ -149,9 +159,9 @@ class Review(models.Model):
     `taught` is set once a learning step has read a review that a person chose: an undo cannot unteach it.
     """
 
-    cyclotron = models.ForeignKey(StoredCyclotron, on_delete=models.PROTECT, related_name="reviews")
+    cyclotron = models.ForeignKey(StoredCyclotron, on_delete=models.PROTECT, related_name="reviews", db_index=False)
     identity = models.CharField(max_length=IDENTITY)
-    classifier = models.ForeignKey(Classifier, on_delete=models.PROTECT, related_name="reviews")
+    classifier = models.ForeignKey(Classifier, on_delete=models.PROTECT, related_name="reviews", db_index=False)
     item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="reviews")
     decision = models.ForeignKey(Decision, on_delete=models.PROTECT, related_name="reviews")
     label = models.CharField(max_length=LABEL, null=True)  # noqa: DJ001 - None is a close without a label
@@ -174,7 +184,10 @@ class Review(models.Model):
             models.CheckConstraint(condition=Q(label=None) | ~Q(label=""), name="review_label_or_none"),
             models.CheckConstraint(condition=Q(corrects=None) | ~Q(corrects=F("id")), name="review_corrects_another"),
         ]
-        indexes = [models.Index(fields=["classifier", "item", "-id"], name="review_latest_of_item")]
+        indexes = [
+            models.Index(fields=["cyclotron", "-id"], name="review_newest"),
+            models.Index(fields=["classifier", "item", "-id"], name="review_latest_of_item"),
+        ]
 
     def __str__(self) -> str:
         return self.identity
@@ -183,7 +196,7 @@ class Review(models.Model):
 class Event(models.Model):
     """Something that happened, with ids and labels only. `sequence` is a cursor without gaps within a cyclotron."""
 
-    cyclotron = models.ForeignKey(StoredCyclotron, on_delete=models.PROTECT, related_name="events")
+    cyclotron = models.ForeignKey(StoredCyclotron, on_delete=models.PROTECT, related_name="events", db_index=False)
     sequence = models.PositiveBigIntegerField()
     kind = models.CharField(max_length=40)
     detail = models.JSONField()
@@ -203,7 +216,7 @@ class Event(models.Model):
 class CachedAnswer(models.Model):
     """A decision model's answer, stored once under the request's fingerprint; never overwritten."""
 
-    cyclotron = models.ForeignKey(StoredCyclotron, on_delete=models.PROTECT, related_name="+")
+    cyclotron = models.ForeignKey(StoredCyclotron, on_delete=models.PROTECT, related_name="+", db_index=False)
     fingerprint = models.CharField(max_length=DIGEST)
     model = models.CharField(max_length=IDENTITY)
     endpoint_digest = models.CharField(max_length=DIGEST)

@@ -31,7 +31,7 @@ class HeldOutSet(models.Model):
 class HeldOutItem(models.Model):
     """A frozen item: a copy of its values, its label and its selection propensity. `position` is identity order."""
 
-    held_out_set = models.ForeignKey(HeldOutSet, on_delete=models.PROTECT, related_name="items")
+    held_out_set = models.ForeignKey(HeldOutSet, on_delete=models.PROTECT, related_name="items", db_index=False)
     position = models.PositiveIntegerField()
     identity = models.CharField(max_length=IDENTITY)
     values = models.JSONField()
@@ -106,7 +106,7 @@ class Evaluation(models.Model):
 class Permit(models.Model):
     """The right to make one call to a model, taken before the call and never given back."""
 
-    evaluation = models.ForeignKey(Evaluation, on_delete=models.PROTECT, related_name="permits")
+    evaluation = models.ForeignKey(Evaluation, on_delete=models.PROTECT, related_name="permits", db_index=False)
     number = models.PositiveIntegerField()
     fingerprint = models.CharField(max_length=DIGEST)
     taken_at = models.DateTimeField()

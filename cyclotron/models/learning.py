@@ -60,7 +60,7 @@ class OutOfFoldAnswer(models.Model):
     A refit of the version reads these answers for the items that it learned from, and the version's own for later ones.
     """
 
-    version = models.ForeignKey(Version, on_delete=models.PROTECT, related_name="out_of_fold_answers")
+    version = models.ForeignKey(Version, on_delete=models.PROTECT, related_name="out_of_fold_answers", db_index=False)
     item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="+")
     fingerprint = models.CharField(max_length=DIGEST)
 

@@ -75,3 +75,17 @@ def test_sqlite_looks_up_whether_a_held_out_item_trains_now_and_passes_over_no_t
     assert "(cyclotron_id=? AND identity=?)" in steps
     assert "(classifier_id=? AND item_id=?)" in steps
     assert "SCAN" not in steps
+
+
+@on_both_databases
+def test_a_cyclotron_that_no_statistics_know_is_read_as_every_other() -> None:
+    large_cyclotron(1_000)
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE")
+    store = frozen(2_000)
+    classifier = store.classifier()
+    steps = scored_items(store, classifier, held_out_set_of(store, classifier, None)).explain()
+    looks = [line for line in steps.splitlines() if "Index Cond" in line or "SEARCH" in line]
+    assert any("cyclotron_id" in look and "identity" in look for look in looks)
+    assert all("item_id" in look for look in looks if "classifier_id" in look)
