@@ -107,6 +107,7 @@ class _Command(CyclotronView):
 
     def command(self, action: str, cyclotron_id: str) -> Response:
         """Carry the command out on the cyclotron of the address."""
+        self.workspace.open(cyclotron_id, needs=Role.OPERATOR)
         self.body()  # names every bad field; the service reads the payload by its own schema again
         payload = dict(self.request.data)
         if payload.setdefault("cyclotronId", cyclotron_id) != cyclotron_id:
