@@ -49,7 +49,7 @@ GROUPS = (
     Group("reviews", "reviews", ("review-",)),
     Group("learning", "learning", ("learning-",)),
     Group("held-out", "held-out", ("held-out-", "evaluation-")),
-    Group("imports", "imports", ("import-",)),
+    Group("imports", "imports", ("file-",)),
     Group("cyclotron", "the cyclotron itself", ("created",)),
 )
 
@@ -160,6 +160,20 @@ def _evaluated(detail: _Detail) -> list[Part]:
     )
 
 
+def _file(detail: _Detail) -> list[Part]:
+    return _say(
+        "{file}: {recorded} recorded, {known} known before, {bad} bad",
+        file=Part("file", file=detail["import"]),
+        recorded=Part(counted(detail["recorded"], "row")),
+        known=Part(grouped(detail["known"])),
+        bad=Part(grouped(detail["bad"])),
+    )
+
+
+def _foreign(detail: _Detail) -> list[Part]:
+    return [Part(f"{counted(detail['recorded'], 'decision')} made elsewhere, {grouped(detail['known'])} known before")]
+
+
 def _nothing(detail: _Detail) -> list[Part]:  # noqa: ARG001 - as every other
     return []
 
@@ -178,6 +192,8 @@ _WORDS: Mapping[str, tuple[str, Callable[[_Detail], Sequence[Part]]]] = {
         lambda detail: [Part(f"learning is due after {counted(detail['learnEvery'], 'new training review')}")],
     ),
     "decided": ("Decided", _decided),
+    "decisions-imported": ("Decisions brought in", _foreign),
+    "file-imported": ("File brought in", _file),
     "review-recorded": ("Reviewed", _reviewed),
     "review-corrected": ("Review corrected", _reviewed),
     "review-closed": ("Closed without a label", _reviewed),

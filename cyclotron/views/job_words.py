@@ -5,8 +5,10 @@ from typing import Any
 
 from django.urls import reverse
 
-from cyclotron.actions.evaluating.starting import JOB_KIND
+from cyclotron.actions.evaluating.starting import JOB_KIND as EVALUATE
+from cyclotron.actions.file_imports import JOB_KIND as IMPORT
 from cyclotron.core.interruption import Interruption
+from cyclotron.core.wording import grouped
 from cyclotron.store import ROOM
 from kapsoweb.jobs.models import Job
 from kapsoweb.pages.job_words import Fact, JobWords, describe_job
@@ -15,7 +17,7 @@ from kapsoweb.pages.job_words import Fact, JobWords, describe_job
 def register() -> None:
     """Tell the pages how the room's jobs are named and where they lead."""
     describe_job(
-        JOB_KIND,
+        EVALUATE,
         JobWords(
             name="Evaluation",
             room=ROOM,
@@ -25,10 +27,20 @@ def register() -> None:
             instead="Confirm what is left in its panel",
         ),
     )
+    describe_job(IMPORT, JobWords(name="Import", room=ROOM, address=_file, outcome=_imported))
 
 
 def _panel(job: Job) -> str:
     return reverse("cyclotron:detail", args=[job.record_id])
+
+
+def _file(job: Job) -> str:
+    return reverse("cyclotron:import", args=[job.record_id, job.payload["import"]])
+
+
+def _imported(job: Job, result: Mapping[str, Any]) -> Sequence[Fact]:  # noqa: ARG001 - as every other
+    counts = (("Recorded", "recorded"), ("Known before", "known"), ("Bad rows", "bad"))
+    return [Fact(name, grouped(result[key])) for name, key in counts]
 
 
 def _evaluated(job: Job, result: Mapping[str, Any]) -> Sequence[Fact]:

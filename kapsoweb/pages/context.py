@@ -14,11 +14,15 @@ from kapsoweb.pages.callers import caller_of
 
 @dataclass(frozen=True)
 class Room:
-    """A room in the top bar. `current` is the value of `aria-current`, or empty; `count` is what is under way."""
+    """A room in the top bar. `current` is the value of `aria-current`, or empty.
+
+    `counts` says that the room shows how much is under way in it, and `count` how much that is.
+    """
 
     name: str
     address: str
     current: str
+    counts: bool = False
     count: int = 0
 
 
@@ -46,9 +50,9 @@ def _rooms(request: HttpRequest, caller: Caller) -> list[Room]:
     match = request.resolver_match
     view = match.view_name if match is not None else ""
 
-    def room(name: str, address: str, *, within: str, count: int = 0) -> Room:
+    def room(name: str, address: str, *, within: str, count: int | None = None) -> Room:
         current = "page" if view == address else "true" if view.startswith(within) else ""
-        return Room(name, reverse(address), current, count)
+        return Room(name, reverse(address), current, counts=count is not None, count=count or 0)
 
     return [
         room("Cyclotrons", "cyclotron:list", within="cyclotron:"),

@@ -76,6 +76,16 @@ def told(kind: str, **detail: Any) -> str:
             {"report": "rep_1", "verdict": "no-clear-change", "newRequests": 1},
             "Evaluation finished: report: no clear change, 1 new request",
         ),
+        (
+            "file-imported",
+            {"import": "imp_1", "recorded": 1, "known": 0, "bad": 43},
+            "File brought in: file: 1 row recorded, 0 known before, 43 bad",
+        ),
+        (
+            "decisions-imported",
+            {"recorded": 1200, "known": 3, "first": "d_1"},
+            "Decisions brought in: 1,200 decisions made elsewhere, 3 known before",
+        ),
         ("something-new", {"count": 3, "of": "x"}, "Something new: count 3, of x"),
     ],
 )
@@ -106,7 +116,16 @@ def test_words_with_braces_are_left_as_they_are() -> None:
 
 @pytest.mark.parametrize(
     "kind",
-    ["created", "decided", "review-undone", "learning-kept", "learning-interval-set", "evaluation-done", "import-done"],
+    [
+        "created",
+        "decided",
+        "review-undone",
+        "learning-kept",
+        "learning-interval-set",
+        "evaluation-done",
+        "file-imported",
+        "decisions-imported",
+    ],
 )
 def test_every_kind_belongs_to_one_group(kind: str) -> None:
     assert len([group for group in GROUPS if kind.startswith(group.prefixes)]) == 1
