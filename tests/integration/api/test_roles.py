@@ -31,7 +31,9 @@ LEAST = {
             "listJobs",
             "listReports",
             "listReviews",
+            "listTokens",
             "previewImport",
+            "revokeToken",
         ],
         Role.VIEWER,
     ),
@@ -44,6 +46,7 @@ LEAST = {
             "cancelEvaluation",
             "cancelJob",
             "createCyclotron",
+            "createToken",
             "decide",
             "discardImport",
             "evaluateHeldOut",
@@ -57,7 +60,7 @@ LEAST = {
         Role.OPERATOR,
     ),
 }
-WHOLE_ACCOUNT = {"createCyclotron"}
+WHOLE_ACCOUNT = {"createCyclotron", "createToken"}
 
 
 @pytest.fixture
