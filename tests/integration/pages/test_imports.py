@@ -336,7 +336,7 @@ def test_a_failed_import_says_what_happened_and_what_is_kept(operator: Client, s
         state=JobState.FAILED,
         finished_at=clock.now(),
         error_id="model-error",
-        error_message="the model did not answer.",
+        error_message="the model was silent.",
     )
     body = body_of(operator.get(address(store, "import", found)))
     assert "Import failed" in body
