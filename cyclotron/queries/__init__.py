@@ -52,7 +52,15 @@ from cyclotron.queries.items import (
 )
 from cyclotron.queries.learned import LearnedMeanwhile, learned_between
 from cyclotron.queries.report_pages import reports
-from cyclotron.queries.review_queue import Assignment, QueueState, assignment_of, queue_state, waiting_items
+from cyclotron.queries.review_queue import (
+    Assignment,
+    QueueState,
+    assignment_of,
+    queue_state,
+    reason_codes,
+    reviews_by,
+    waiting_items,
+)
 
 __all__ = [
     "EVENTS_AT_ONCE",
@@ -101,6 +109,7 @@ __all__ = [
     "open_file",
     "overview",
     "queue_state",
+    "reason_codes",
     "report_bodies",
     "report_id_of_evaluation",
     "report_of_evaluation",
@@ -109,6 +118,7 @@ __all__ = [
     "reports",
     "reviewer_of",
     "reviews",
+    "reviews_by",
     "running_evaluation",
     "status",
     "summary_of",

@@ -10,6 +10,8 @@ from django.db.models import Exists, OuterRef, QuerySet
 from cyclotron.models import Classifier, DecisionOutput, HeldItem, Item, Review, SkippedItem
 from cyclotron.store import Store
 
+_CODES = 50
+
 
 @dataclass(frozen=True)
 class Assignment:
@@ -56,6 +58,19 @@ def queue_state(store: Store, classifier: str | None = None, *, now: datetime) -
     held = store.all(HeldItem).filter(classifier=row, expires_at__gt=now, item__in=waiting).count()
     length = waiting.count()
     return QueueState(waiting=length, held=held, reviewed=sent - length)
+
+
+def reviews_by(store: Store, classifier: str | None = None, *, reviewer: str) -> int:
+    """How many active reviews of the classifier the reviewer has given."""
+    row = store.classifier(classifier)
+    return store.all(Review).filter(classifier=row, reviewer=reviewer, undone_at=None).count()
+
+
+def reason_codes(store: Store, classifier: str | None = None) -> list[str]:
+    """The reason codes that were given before, the first fifty in order."""
+    row = store.classifier(classifier)
+    given = store.all(Review).filter(classifier=row).exclude(reason_code="")
+    return list(given.values_list("reason_code", flat=True).distinct().order_by("reason_code")[:_CODES])
 
 
 def assignment_of(store: Store, classifier: str | None = None, *, reviewer: str) -> Assignment | None:

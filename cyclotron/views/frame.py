@@ -3,14 +3,23 @@
 from dataclasses import dataclass
 from typing import Any
 
+from cyclotron import queries
+from cyclotron.core.wording import grouped
 from cyclotron.views.parameters import address
 from cyclotron.workspace import HeldCyclotron
+from kapsoweb.foundation import clock
 
 HELD_OUT = "held-out"
+ITEMS = "items"
+REVIEW = "review"
+IMPORT = "import"
 EVENTS = "events"
 
 _SECTIONS = (
     (HELD_OUT, "Held-out", "cyclotron:detail"),
+    (ITEMS, "Items", "cyclotron:items"),
+    (REVIEW, "Review", "cyclotron:review"),
+    (IMPORT, "Import", "cyclotron:imports"),
     (EVENTS, "Events", "cyclotron:events"),
 )
 
@@ -30,13 +39,15 @@ def frame_of(
 ) -> dict[str, Any]:
     """The context of `cyclotron/page.html`; `within` says that the page hangs below the section's own.
 
-    `classifier` goes along to the other pages, for a cyclotron with several.
+    `classifier` goes along to the other pages, for a cyclotron with several; its queue is the one that is counted.
     """
+    waiting = queries.queue_state(held.store, classifier, now=clock.now()).waiting
     sections = [
         Section(
             name,
             address(view, held.id, classifier=classifier),
             ("true" if within else "page") if key == section else "",
+            note=f"{grouped(waiting)} waiting" if key == REVIEW and waiting else "",
         )
         for key, name, view in _SECTIONS
     ]
