@@ -80,7 +80,28 @@ def _parser() -> argparse.ArgumentParser:
     worker.add_argument("--threads", type=int, default=4, help="jobs at once (default 4)")
     worker.set_defaults(command="kapsoweb.cli.lab_commands:worker", plain_logs=False)
     _cyclotron_commands(rooms.add_parser("cyclotron", help="classifiers that learn from reviewers"))
+    _token_commands(rooms.add_parser("token", help="API tokens for REST and GraphQL"))
     return parser
+
+
+def _token_commands(parser: argparse.ArgumentParser) -> None:
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    where = "kapsoweb.cli.token_commands"
+
+    def add(name: str, help_text: str, function: str) -> argparse.ArgumentParser:
+        added = commands.add_parser(name, help=help_text, description=help_text)
+        _finish(added, f"{where}:{function}")
+        return added
+
+    create = add("create", "Make a token and print it; it is never shown again.", "create")
+    create.add_argument("name", metavar="NAME", help="what it is for")
+    create.add_argument("--role", choices=("viewer", "reviewer", "operator", "owner"), default="operator")
+    create.add_argument(
+        "--days", type=int, default=90, metavar="N", help="days until it expires (default 90)"
+    )
+    create.add_argument("--cyclotron", metavar="NAME", help="the one cyclotron that it reaches (default: everything)")
+    add("list", "List the tokens, newest first.", "listing")
+    add("revoke", "End a token at once.", "revoke").add_argument("id", metavar="ID")
 
 
 def _cyclotron_commands(parser: argparse.ArgumentParser) -> None:
