@@ -28,11 +28,15 @@ class Room:
 
 @dataclass(frozen=True)
 class Visit:
-    """On whose behalf somebody looks at pages: the account's name, who they are, and what they may do in it."""
+    """On whose behalf somebody looks at pages: the account's name, who they are, and what they may do in it.
+
+    `current` is the value of `aria-current` of the way to the account's pages, or empty.
+    """
 
     account: str
     actor: str
     role: str
+    current: str
 
 
 def frame(request: HttpRequest) -> dict[str, Any]:
@@ -43,7 +47,11 @@ def frame(request: HttpRequest) -> dict[str, Any]:
         caller = caller_of(request)
     except RecordNotFound:  # a user whom every account has let go: there is nothing to show but the way out
         return {"rooms": [], "visit": None}
-    return {"rooms": _rooms(request, caller), "visit": Visit(caller.account.name, caller.actor, caller.role.value)}
+    current = "page" if request.path == reverse("pages:account") else ""
+    if not current and request.path.startswith(reverse("pages:account")):
+        current = "true"
+    visit = Visit(caller.account.name, caller.actor, caller.role.value, current)
+    return {"rooms": _rooms(request, caller), "visit": visit}
 
 
 def _rooms(request: HttpRequest, caller: Caller) -> list[Room]:

@@ -130,7 +130,8 @@ def test_the_list_asks_again_only_while_something_is_under_way() -> None:
     assert "No worker is alive" in body
     part = viewer.get("/jobs/", {"known": "1"}, headers={"HX-Request": "true"}).content.decode()
     assert "<html" not in part
-    assert "hx-swap-oob" not in part
+    assert 'id="jobs-announcement"' not in part
+    assert '<span class="count">1<' in part
     Job.objects.filter(pk=job.pk).update(state=JobState.DONE, finished_at=clock.now())
     ended = viewer.get("/jobs/", {"known": "1"}, headers={"HX-Request": "true"}).content.decode()
     assert "hx-get" not in ended
