@@ -11,7 +11,7 @@ from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 from asgiref.sync import sync_to_async
-from django.db import connections, transaction
+from django.db import connections
 
 from cyclotron import actions, queries
 from cyclotron.actions.asking import Asker, Ceiling, Guard
@@ -22,7 +22,6 @@ from cyclotron.actions.reviewing import RecordedReview
 from cyclotron.adapters.decision_model import DecisionModel
 from cyclotron.core.definition import CyclotronDefinition
 from cyclotron.core.errors import (
-    DefinitionChangedError,
     EvaluationInterruptedError,
     EvaluationRunningError,
     InvalidDefinitionError,
@@ -32,11 +31,10 @@ from cyclotron.core.verdict import DEFAULT_MINIMUM_PER_LABEL
 from cyclotron.labels import CurrentLabel
 from cyclotron.plan import make_plan
 from cyclotron.queries import EventPage
-from cyclotron.store import ROOM, Store, store_of
-from kapsoweb.accounts.access import access_record_by_name, local_account, local_caller
-from kapsoweb.accounts.actions import check_name, hold_record
+from cyclotron.store import Store
+from cyclotron.workspace import Workspace
+from kapsoweb.accounts.access import local_caller
 from kapsoweb.accounts.caller import Door
-from kapsoweb.accounts.errors import NameTakenError, RecordNotFound
 from kapsoweb.foundation import clock
 
 LAB = "lab:"
@@ -242,30 +240,4 @@ def open_store(name: str, definition: CyclotronDefinition) -> Store:
 
     A `learn_every` in the definition becomes the store's. Raises `DefinitionChangedError`.
     """
-    caller = local_caller(Door.PYTHON)
-    try:
-        store = store_of(access_record_by_name(caller, ROOM, name))
-    except RecordNotFound:
-        try:
-            return create_held_cyclotron(name, definition)
-        except NameTakenError:  # another opener was first
-            store = store_of(access_record_by_name(caller, ROOM, name))
-    if store.cyclotron().fingerprint != definition.fingerprint:
-        raise DefinitionChangedError(
-            f"{name} is held with another definition; a changed definition needs a new name.", name=name
-        )
-    if definition.learn_every is not None:
-        actions.set_learning_interval(store, definition.learn_every, now=clock.now())
-    return store
-
-
-def create_held_cyclotron(name: str, definition: CyclotronDefinition) -> Store:
-    """Create a cyclotron in the lab's database and give the local account its hold, both or neither."""
-    check_name(name)
-    now = clock.now()
-    with transaction.atomic():
-        store = actions.create_cyclotron(name=name, definition=definition, now=now)
-        hold_record(
-            account=local_account(), room=ROOM, name=name, store=store.using, record_id=store.cyclotron_id, now=now
-        )
-    return store
+    return Workspace(local_caller(Door.PYTHON)).create_or_open(name=name, definition=definition).store

@@ -6,7 +6,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from jsonschema import Draft202012Validator
+from jsonschema import Draft202012Validator, TypeChecker
+from jsonschema.validators import extend
 
 from cyclotron.core.errors import CyclotronError
 from cyclotron.core.overview import Overview, SetSummary
@@ -17,6 +18,14 @@ OVERVIEW_SCHEMA_FILE = "cyclotron-held-out-overview.v1.schema.json"
 COMMAND_SCHEMA_FILE = "cyclotron-held-out-command.v1.schema.json"
 ACTIONS = ("freeze", "evaluate")
 _LONGEST_PATH = 200
+
+
+def _is_whole(_: TypeChecker, value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+# The draft calls 3.0 an integer; a number of requests that somebody confirms is written without a point.
+_Strict = extend(Draft202012Validator, type_checker=Draft202012Validator.TYPE_CHECKER.redefine("integer", _is_whole))
 
 
 class InvalidPayloadError(CyclotronError):
@@ -36,7 +45,7 @@ def schema_of(file: str) -> Mapping[str, Any]:
 def _payload_validator(action: str) -> Draft202012Validator:
     schema = schema_of(COMMAND_SCHEMA_FILE)
     Draft202012Validator.check_schema(schema)
-    return Draft202012Validator({"$ref": f"#/$defs/{action}Payload", "$defs": schema["$defs"]})
+    return _Strict({"$ref": f"#/$defs/{action}Payload", "$defs": schema["$defs"]})
 
 
 def check_payload(action: str, payload: object) -> Mapping[str, Any]:

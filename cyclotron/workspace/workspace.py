@@ -3,80 +3,49 @@
 Reads begin with `open` and go on with `cyclotron.queries`. A record of another account is missing, whatever the role.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
 from django.conf import settings
-from django.db import transaction
-from django.db.models import QuerySet
 
 from cyclotron import actions, queries
-from cyclotron.actions.asking import Asker
+from cyclotron.actions.asking import Asker, Ceiling
 from cyclotron.actions.deciding import DecidedItem, decide_item
-from cyclotron.actions.evaluating import cancel_evaluation, confirm_evaluation
-from cyclotron.actions.evaluating.starting import StartedEvaluation
+from cyclotron.actions.evaluating import StartedEvaluation, cancel_evaluation, finish_at_once, start_evaluation
+from cyclotron.actions.replaying import Replayed, replay_rows
 from cyclotron.actions.reviewing import RecordedReview
 from cyclotron.adapters.configured import decision_model, decision_model_or_none
-from cyclotron.core.definition import CyclotronDefinition
 from cyclotron.core.overview import SetSummary
+from cyclotron.core.replay import ReplayRow
 from cyclotron.core.verdict import DEFAULT_MINIMUM_PER_LABEL
-from cyclotron.engine import Cyclotron
 from cyclotron.service import HeldOutService
-from cyclotron.store import ROOM
 from cyclotron.workspace.access import require_live
-from cyclotron.workspace.held import HeldCyclotron
+from cyclotron.workspace.creating import Creating
 from cyclotron.workspace.importing import Importing
 from cyclotron.workspace.reviewing import Reviewing
-from kapsoweb.accounts.access import access_records
-from kapsoweb.accounts.actions import check_name, hold_record
 from kapsoweb.accounts.errors import NotAllowedError
-from kapsoweb.accounts.models import Holding
 from kapsoweb.accounts.roles import Role
 from kapsoweb.foundation import clock
 
 
-class Workspace(Reviewing, Importing):
+class Workspace(Creating, Reviewing, Importing):
     """The cyclotrons of a caller's account, with what the caller's role allows."""
-
-    def cyclotrons(self) -> QuerySet[Holding]:
-        """All that the caller reaches, by name."""
-        return access_records(self.caller, ROOM)
 
     @cached_property
     def held_out(self) -> HeldOutService:
         """The held-out service of this account: it opens what the caller reaches, and evaluates by a job."""
-        return HeldOutService(open_cyclotron=self._opened, allow_live=settings.KAPSOWEB_ALLOW_LIVE, actions=self)
+        return HeldOutService(
+            open_cyclotron=self._opened,
+            allow_live=settings.KAPSOWEB_ALLOW_LIVE,
+            account_id=self.caller.account.id,
+            actions=self,
+        )
 
     @contextmanager
-    def _opened(self, cyclotron_id: str, max_requests: int | None = None) -> Iterator[Cyclotron]:
-        yield Cyclotron(self.open(cyclotron_id).store, decision_model_or_none(), max_requests=max_requests)
-
-    def create(self, *, name: str, definition: CyclotronDefinition) -> HeldCyclotron:
-        """Create a cyclotron in the lab's database and give the account its hold. Operators."""
-        self.caller.require_whole_account(Role.OPERATOR)
-        check_name(name)
-        now = clock.now()
-        with transaction.atomic():
-            store = actions.create_cyclotron(name=name, definition=definition, now=now)
-            holding = hold_record(
-                account=self.caller.account,
-                room=ROOM,
-                name=name,
-                store=store.using,
-                record_id=store.cyclotron_id,
-                now=now,
-            )
-            held = HeldCyclotron(holding)
-            self.audit(held, "cyclotron.created", name=name, fingerprint=definition.fingerprint)
-        return held
-
-    def set_learning_interval(self, cyclotron_id: str, learn_every: int) -> None:
-        """Change after how many new training reviews learning is due. Operators."""
-        with self.writing(cyclotron_id, Role.OPERATOR) as held:
-            actions.set_learning_interval(held.store, learn_every, now=clock.now())
-            self.audit(held, "cyclotron.changed", learnEvery=learn_every)
+    def _opened(self, cyclotron_id: str, max_requests: int | None = None) -> Iterator[Asker]:
+        yield Asker(self.open(cyclotron_id).store, decision_model_or_none(), clock.now, Ceiling(max_requests))
 
     def decide(
         self,
@@ -105,6 +74,25 @@ class Workspace(Reviewing, Importing):
         )
         self.audit(held, "item.decided", decision=decided.decision_id, item=identity)
         return decided
+
+    def replay(
+        self,
+        cyclotron_id: str,
+        rows: Sequence[ReplayRow],
+        *,
+        classifier: str | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Replayed:
+        """Decide labelled rows and record their labels in the caller's name, learning as it goes. Operators.
+
+        `LiveCallsOffError` where live calls are off. The audit entry comes first: a replay that stops on its way has
+        recorded what came before.
+        """
+        with self.writing(cyclotron_id, Role.OPERATOR) as held:
+            require_live()
+            asker = Asker(held.store, decision_model(), clock.now)
+            self.audit(held, "replay.started", rows=len(rows))
+        return replay_rows(asker, rows, classifier=classifier, reviewer=self.caller.actor, progress=progress)
 
     def review(
         self,
@@ -154,8 +142,11 @@ class Workspace(Reviewing, Importing):
     def freeze(self, cyclotron_id: str, classifier: str | None = None) -> SetSummary:
         """Freeze the eligible labels into a held-out set; no model call. Operators."""
         with self.writing(cyclotron_id, Role.OPERATOR) as held:
+            held.store.lock()
+            before = held.store.classifier(classifier).current_set_id
             frozen = actions.freeze_held_out_set(held.store, classifier, now=clock.now())
-            self.audit(held, "set.frozen", set=frozen.id, size=frozen.size)
+            if frozen.id != before:
+                self.audit(held, "set.frozen", set=frozen.id, size=frozen.size)
         return frozen
 
     def evaluate(
@@ -169,27 +160,36 @@ class Workspace(Reviewing, Importing):
         set_id: str | None = None,
         minimum_per_label: int = DEFAULT_MINIMUM_PER_LABEL,
     ) -> StartedEvaluation:
-        """Confirm an evaluation: a job runs it, or, with everything cached, the report is there at once. Operators."""
-        held = self.open(cyclotron_id, needs=Role.OPERATOR)
-        started = confirm_evaluation(
-            held.store,
-            classifier,
-            model=decision_model(),
-            account_id=self.caller.account.id,
-            clock=clock.now,
-            confirmed_bound=confirmed_bound,
-            confirmed_plan=confirmed_plan,
-            request_id=request_id,
-            set_id=set_id,
-            minimum_per_label=minimum_per_label,
-            allow_live=settings.KAPSOWEB_ALLOW_LIVE,
-        )
-        if started.new:
-            self.audit(held, "evaluation.confirmed", evaluation=started.id, bound=confirmed_bound)
-        return started
+        """Confirm an evaluation: a job runs it, or, with everything cached, the report is there at once. Operators.
+
+        `LiveCallsOffError` where live calls are off; for what else is refused, and in which order, see
+        `start_evaluation`.
+        """
+        with self.writing(cyclotron_id, Role.OPERATOR) as held:
+            require_live()
+            model = decision_model()
+            started = start_evaluation(
+                held.store,
+                classifier,
+                model=model.identity,
+                account_id=self.caller.account.id,
+                confirmed_bound=confirmed_bound,
+                confirmed_plan=confirmed_plan,
+                request_id=request_id,
+                set_id=set_id,
+                minimum_per_label=minimum_per_label,
+                allow_live=True,
+                now=clock.now(),
+            )
+            if started.new:
+                self.audit(held, "evaluation.confirmed", evaluation=started.id, bound=confirmed_bound)
+        return finish_at_once(held.store, started, model=model, clock=clock.now)
 
     def cancel_evaluation(self, cyclotron_id: str, evaluation_id: str) -> None:
-        """Ask an evaluation to stop. Operators."""
+        """Ask an evaluation to stop; one that has ended or was asked is left alone. Operators."""
         with self.writing(cyclotron_id, Role.OPERATOR) as held:
+            held.store.lock()
+            before = queries.evaluation_record(held.store, evaluation_id)
             cancel_evaluation(held.store, evaluation_id, now=clock.now())
-            self.audit(held, "evaluation.cancelled", evaluation=evaluation_id)
+            if before.state == "running" and not before.cancel_requested:
+                self.audit(held, "evaluation.cancelled", evaluation=evaluation_id)

@@ -1,6 +1,6 @@
 """Evaluating a frozen set: what is compared and what it may cost, the confirmation, the run, the report."""
 
-from cyclotron.actions.evaluating.confirming import confirm_evaluation, evaluate_inside
+from cyclotron.actions.evaluating.confirming import confirm_evaluation, evaluate_inside, finish_at_once
 from cyclotron.actions.evaluating.running import run_evaluation
 from cyclotron.actions.evaluating.starting import (
     StartedEvaluation,
@@ -15,6 +15,7 @@ __all__ = [
     "close_lost_evaluation",
     "confirm_evaluation",
     "evaluate_inside",
+    "finish_at_once",
     "run_evaluation",
     "start_evaluation",
 ]

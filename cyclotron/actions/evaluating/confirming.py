@@ -35,6 +35,13 @@ def confirm_evaluation(
     started = start_evaluation(
         store, classifier, model=model.identity, account_id=account_id, now=clock(), **confirmation
     )
+    return finish_at_once(store, started, model=model, clock=clock)
+
+
+def finish_at_once(
+    store: Store, started: StartedEvaluation, *, model: DecisionModel, clock: Callable[[], datetime]
+) -> StartedEvaluation:
+    """Run a new evaluation for which every answer is stored; leave any other to the job or the call that has it."""
     if not started.new or started.job_id:
         return started
     ended = run_evaluation(store, started.id, model=model, fence=1, clock=clock)

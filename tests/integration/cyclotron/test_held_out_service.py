@@ -1,21 +1,25 @@
 """The held-out service: one JSON for every panel, consent before any call, and nobody else's cyclotron."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.resources import files
 from typing import Any
 
 import pytest
+from django.core.exceptions import ImproperlyConfigured, PermissionDenied
+from django.http import Http404
 from jsonschema import Draft202012Validator
 from pytest_django.fixtures import Settings
 
+from cyclotron.actions.evaluating import cancel_evaluation, start_evaluation
 from cyclotron.adapters.configured import ModelNotConfiguredError
 from cyclotron.core.errors import (
     BoundChangedError,
     CyclotronError,
     LiveCallsOffError,
     NoHeldOutSetError,
+    NoSuchCyclotronError,
     PlanChangedError,
     RequestIdReusedError,
 )
@@ -23,6 +27,7 @@ from cyclotron.core.held_out_format import (
     COMMAND_SCHEMA_FILE,
     OVERVIEW_SCHEMA_FILE,
     InvalidPayloadError,
+    check_payload,
     schema_of,
 )
 from cyclotron.engine import Cyclotron
@@ -33,6 +38,7 @@ from cyclotron.workspace import Workspace
 from kapsoweb.accounts.errors import NotAllowedError, RecordNotFound
 from kapsoweb.accounts.models import AuditEntry
 from kapsoweb.accounts.roles import Role
+from kapsoweb.foundation import clock
 from kapsoweb.jobs.models import Job
 from tests.support.cyclotrons import CountingModel
 from tests.support.frozen_cyclotrons import frozen_cyclotron
@@ -51,11 +57,12 @@ class Host:
         self.model = CountingModel()
         self.opened: list[int | None] = []
         self.open = 0
+        self.refuses_with: Any = PermissionError("not yours")
 
     @contextmanager
     def open_cyclotron(self, cyclotron_id: str, max_requests: int | None = None) -> Iterator[Cyclotron]:
         if cyclotron_id != self.store.cyclotron_id:
-            raise PermissionError("not yours")
+            raise self.refuses_with
         self.opened.append(max_requests)
         self.open += 1
         try:
@@ -92,6 +99,20 @@ def test_each_schema_is_one_and_its_example_conforms(file: str) -> None:
     Draft202012Validator.check_schema(schema_of(file))
     example = files("cyclotron.schemas").joinpath(file.replace(".schema.", ".example.")).read_text()
     assert_conforms(file, json.loads(example))
+
+
+@pytest.mark.parametrize("file", [OVERVIEW_SCHEMA_FILE, COMMAND_SCHEMA_FILE])
+def test_each_payload_and_answer_has_examples_that_conform(file: str) -> None:
+    definitions = schema_of(file)["$defs"]
+    described = {name: part for name, part in definitions.items() if "examples" in part}
+    assert described.keys() >= {name for name in definitions if name.lower().endswith(("payload", "answer"))}
+    for name, part in described.items():
+        validator = Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": definitions})
+        for example in part["examples"]:
+            assert [fault.message for fault in validator.iter_errors(example)] == []
+            action = name.removesuffix("Payload")
+            if action in ("freeze", "evaluate"):
+                assert check_payload(action, example) is example
 
 
 def test_a_host_looks_freezes_and_evaluates_inside_the_call(host: Host) -> None:
@@ -156,15 +177,15 @@ def test_live_calls_that_are_off_refuse_an_evaluation_and_nothing_else(host: Hos
     overview = service.overview(host.store.cyclotron_id)
     assert overview["capabilities"] == {"liveEnabled": False}
     assert overview["disabledReason"]
-    with pytest.raises(LiveCallsOffError):
-        service.command("evaluate", evaluation_of(overview))
-    assert (host.model.count, Evaluation.objects.count()) == (0, 0)
+    for wanted in (host.store.cyclotron_id, "theirs"):
+        with pytest.raises(LiveCallsOffError):
+            service.command("evaluate", evaluation_of(overview, cyclotronId=wanted))
+    assert (host.model.count, Evaluation.objects.count(), host.opened) == (0, 0, [None])
     assert service.command("freeze", {"cyclotronId": host.store.cyclotron_id})["heldOutSet"]
 
 
 def test_without_a_set_there_is_nothing_to_confirm() -> None:
     host = Host(frozen_cyclotron())
-    StoredCyclotron.objects.get(id=host.store.cyclotron_id)
     row = host.store.classifier()
     row.current_set = None
     row.save()
@@ -176,16 +197,70 @@ def test_without_a_set_there_is_nothing_to_confirm() -> None:
     assert not Evaluation.objects.exists()
 
 
-def test_what_a_host_refuses_to_open_is_refused_and_nothing_is_held(host: Host) -> None:
-    service = host.service()
-    for call in (
-        lambda: service.overview("theirs"),
-        lambda: service.command("freeze", {"cyclotronId": "theirs"}),
-        lambda: service.command("evaluate", {"cyclotronId": "theirs", "confirmedRequestBound": 0}),
-    ):
-        with pytest.raises(PermissionError):
+REFUSALS = [
+    PermissionError("not yours"),
+    PermissionDenied,
+    Http404,
+    StoredCyclotron.DoesNotExist,
+    NoSuchCyclotronError("?"),
+]
+
+
+def calls_for(service: HeldOutService, cyclotron_id: str) -> list[Callable[[], object]]:
+    return [
+        lambda: service.overview(cyclotron_id),
+        lambda: service.command("freeze", {"cyclotronId": cyclotron_id}),
+        lambda: service.command("evaluate", {"cyclotronId": cyclotron_id, "confirmedRequestBound": 0}),
+    ]
+
+
+@pytest.mark.parametrize("said", REFUSALS, ids=lambda said: getattr(said, "__name__", type(said).__name__))
+def test_however_a_host_refuses_to_open_the_cyclotron_is_missing_and_nothing_is_held(host: Host, said: Any) -> None:
+    host.refuses_with = said
+    for call in calls_for(host.service(), "theirs"):
+        with pytest.raises(RecordNotFound) as missing:
             call()
+        assert missing.value.as_json() == {
+            "id": "record-not-found",
+            "message": "There is no cyclotron with the id 'theirs' here.",
+            "detail": {"room": "cyclotron", "recordId": "theirs"},
+        }
+        assert isinstance(missing.value.__cause__, said if isinstance(said, type) else type(said))
     assert (host.opened, host.open) == ([], 0)
+
+
+def test_what_else_goes_wrong_while_opening_is_told_as_it_is(host: Host) -> None:
+    host.refuses_with = ConnectionError("the store is away")
+    for call in calls_for(host.service(), "theirs"):
+        with pytest.raises(ConnectionError, match="away"):
+            call()
+
+
+def test_what_fails_inside_a_call_gives_the_lease_back(host: Host) -> None:
+    for call in calls_for(host.service(), host.store.cyclotron_id)[2:]:
+        with pytest.raises(BoundChangedError):
+            call()
+    with pytest.raises(CyclotronError):
+        host.service().overview(host.store.cyclotron_id, "no such classifier")
+    assert len(host.opened) == 2
+    assert host.open == 0
+
+
+def test_the_lease_is_held_while_the_model_is_asked_and_no_longer(host: Host) -> None:
+    service = host.service()
+    payload = evaluation_of(service.overview(host.store.cyclotron_id))
+    seen: list[int] = []
+    answer = host.model.answer
+    host.model.answer = lambda request: (seen.append(host.open), answer(request))[1]  # type: ignore[method-assign]
+    service.command("evaluate", payload)
+    assert set(seen) == {1}
+    assert host.open == 0
+
+
+@pytest.mark.parametrize("flag", [None, 0, 1, "", "true", "false"])
+def test_a_flag_that_is_no_boolean_switches_nothing_on(host: Host, flag: Any) -> None:
+    with pytest.raises(ImproperlyConfigured):
+        host.service(allow_live=flag)
 
 
 @pytest.mark.parametrize("payload", [None, [], "x", 7, {}])
@@ -203,6 +278,7 @@ def test_a_payload_of_another_shape_is_refused(host: Host, action: str, payload:
         {"confirmedRequestBound": "3"},
         {"confirmedRequestBound": -1},
         {"confirmedRequestBound": 1.5},
+        {"confirmedRequestBound": 3.0},
         {"confirmedRequestBound": 2**31},
         {"confirmedRequestBound": None},
         {"confirmedPlan": ""},
@@ -213,6 +289,7 @@ def test_a_payload_of_another_shape_is_refused(host: Host, action: str, payload:
         {"classifier": 7},
         {"minimumPerLabel": 0},
         {"minimumPerLabel": True},
+        {"minimumPerLabel": 3.0},
         {"setId": ""},
         {"unknown": 1},
         {"cyclotronId": 7},
@@ -291,6 +368,39 @@ def test_another_accounts_cyclotron_is_a_missing_one_to_the_letter() -> None:
     assert HeldOutSet.objects.count() == 1
 
 
+def test_an_evaluation_that_is_being_cancelled_is_shown_as_such(host: Host) -> None:
+    service = host.service()
+    bound = service.overview(host.store.cyclotron_id)["requestBound"]
+    started = start_evaluation(
+        host.store, model=host.model.identity, confirmed_bound=bound, allow_live=True, now=clock.now()
+    )
+    cancel_evaluation(host.store, started.id, now=clock.now())
+    overview = service.overview(host.store.cyclotron_id)
+    assert_conforms(OVERVIEW_SCHEMA_FILE, overview)
+    assert (overview["running"]["id"], overview["running"]["state"]) == (started.id, "cancelling")
+
+
+def test_a_double_click_is_one_evaluation_one_job_and_one_audit_entry() -> None:
+    store = held_cyclotron()
+    operator = caller(Role.OPERATOR)
+    payload = evaluation_of(Workspace(operator).held_out.overview(store.cyclotron_id))
+    seen: list[dict[str, Any]] = []
+    assert in_threads(2, lambda _: seen.append(Workspace(operator).held_out.command("evaluate", payload))) == []
+    assert seen[0] == seen[1]
+    assert (Evaluation.objects.count(), Job.objects.count(), AuditEntry.objects.count()) == (1, 1, 1)
+
+
+def test_a_double_click_at_a_host_is_one_evaluation_within_the_confirmed_bound(host: Host) -> None:
+    service = host.service()
+    payload = evaluation_of(service.overview(host.store.cyclotron_id))
+    seen: list[str] = []
+    raised = in_threads(2, lambda _: seen.append(service.command("evaluate", payload)["evaluation"]["id"]))
+    assert raised == []
+    assert len(seen) == 2
+    assert len(set(seen)) == 1
+    assert host.model.count == payload["confirmedRequestBound"] == Permit.objects.count()
+
+
 def test_two_tabs_that_confirm_at_once_get_one_evaluation() -> None:
     store = held_cyclotron()
     operator = caller(Role.OPERATOR)
@@ -305,6 +415,7 @@ def test_two_tabs_that_confirm_at_once_get_one_evaluation() -> None:
     assert len(seen) == 4
     assert len(set(seen)) == 1
     assert (Evaluation.objects.count(), Job.objects.count(), Permit.objects.count()) == (1, 1, 0)
+    assert AuditEntry.objects.count() == 1
 
 
 def test_a_lab_without_a_model_shows_the_overview_with_the_reason_and_evaluates_nothing(settings: Settings) -> None:
