@@ -12,6 +12,7 @@ from cyclotron.workspace import Workspace
 from kapsoweb.accounts.caller import Caller
 from kapsoweb.doors.graphql.account_fields import AccountMutation, AccountQuery
 from kapsoweb.doors.graphql.callers import caller_by
+from kapsoweb.doors.graphql.people_fields import PeopleMutation, PeopleQuery
 from kapsoweb.doors.graphql.view import graphql_view
 from kapsoweb.pages.callers import caller_of
 
@@ -23,11 +24,11 @@ def _held_out(caller: Caller) -> HeldOutService:
 _HELD_OUT: Any = held_out_fields(_held_out)
 
 
-class Query(_HELD_OUT[0], CyclotronQuery, AccountQuery):
+class Query(_HELD_OUT[0], CyclotronQuery, AccountQuery, PeopleQuery):
     """What can be read of the lab."""
 
 
-class Mutation(_HELD_OUT[1], CyclotronMutation, AccountMutation):
+class Mutation(_HELD_OUT[1], CyclotronMutation, AccountMutation, PeopleMutation):
     """What can be done in the lab. Several fields are carried out in their order, each for itself."""
 
 

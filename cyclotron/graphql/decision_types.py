@@ -1,10 +1,11 @@
 """Decisions, reviews and the review queue as the schema shows them, and as decisions and items are given."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from graphene import ID, Boolean, Field, Float, InputObjectType, Int, List, NonNull, ObjectType, String
 
+from cyclotron import queries
 from cyclotron.actions.deciding import DecidedItem
 from cyclotron.actions.importing import ForeignDecision, ForeignOutput
 from cyclotron.core.draws import REASONS
@@ -17,13 +18,20 @@ from kapsoweb.doors.graphql.scalars import JSON, Time
 _REASON = f"Why it was sent to review: {', '.join(REASONS)}; empty when it was not."
 
 
+class LabelShare(ObjectType):
+    """A label and its probability."""
+
+    label = String(required=True)
+    share = Float(required=True)
+
+
 class DecidedOutput(ObjectType):
     """What one classifier decided, and by which version and refit."""
 
     classifier = String(required=True)
     label = String(description="Null where the model gave no declared label.")
     confidence = Float(required=True)
-    probabilities = Field(JSON, required=True, description="A share for each label.")
+    probabilities = many(LabelShare)
     version = Int(required=True)
     refit = Int(required=True, description="The number of the ML model's fit; 0 without one.")
     fingerprint = String(required=True, description="Of the request; empty where it was decided elsewhere.")
@@ -109,7 +117,7 @@ class Assignment(ObjectType):
     reason = String(required=True, description=_REASON)
     label = String(description="Null where the model gave no declared label.")
     confidence = Float(required=True)
-    probabilities = Field(JSON, required=True, description="A share for each label.")
+    probabilities = many(LabelShare)
     expires_at = Time(required=True)
     skipped_before = Boolean(required=True)
 
@@ -124,13 +132,20 @@ class ItemInput(InputObjectType):
     low_confidence = Float(description="A decision whose lowest confidence is below this is always sent.")
 
 
+class LabelShareInput(InputObjectType):
+    """A label and its probability."""
+
+    label = String(required=True)
+    share = Float(required=True)
+
+
 class ForeignOutputInput(InputObjectType):
     """What one classifier decided elsewhere."""
 
     classifier = String(required=True)
     label = String(required=True)
     confidence = Float(required=True)
-    probabilities = JSON(description="An object with a share for each label.")
+    probabilities = many_given(LabelShareInput, description="Each label once; made from the confidence without.")
     version = Int(description="The caller's own number for what decided; 0 without.")
 
 
@@ -180,7 +195,7 @@ def foreign_decision(given: Mapping[str, Any]) -> ForeignDecision:
         outputs[output["classifier"]] = ForeignOutput(
             label=output["label"],
             confidence=output["confidence"],
-            probabilities=_shares(output.get("probabilities")),
+            probabilities=_shares_in(output.get("probabilities")),
             version=output.get("version") or 0,
         )
     return ForeignDecision(
@@ -200,7 +215,7 @@ def decided_shown(decided: DecidedItem) -> dict[str, Any]:
             "classifier": name,
             "label": output.declared_label,
             "confidence": output.decided.confidence,
-            "probabilities": dict(output.decided.probabilities),
+            "probabilities": _shares_shown(output.decided.probabilities),
             "version": output.version,
             "refit": output.refit,
             "fingerprint": output.fingerprint,
@@ -212,10 +227,26 @@ def decided_shown(decided: DecidedItem) -> dict[str, Any]:
 
 def decision_shown(row: DecisionRow) -> dict[str, Any]:
     """A stored decision as the schema shows it."""
-    return {**vars(row), "outputs": [{"classifier": name, **vars(output)} for name, output in row.outputs.items()]}
+    outputs = [
+        {"classifier": name, **vars(output), "probabilities": _shares_shown(output.probabilities)}
+        for name, output in row.outputs.items()
+    ]
+    return {**vars(row), "outputs": outputs}
 
 
-def _shares(value: Any) -> Any:
-    if value is not None and not isinstance(value, dict):
-        raise InvalidArgumentError("`probabilities` must be an object with a share for each label.")
-    return value
+def assignment_shown(found: queries.Assignment | None) -> dict[str, Any] | None:
+    """An assignment as the schema shows it."""
+    return None if found is None else {**vars(found), "probabilities": _shares_shown(found.probabilities)}
+
+
+def _shares_in(given: Sequence[Mapping[str, Any]] | None) -> dict[str, float] | None:
+    if given is None:
+        return None
+    shares = {each["label"]: each["share"] for each in given}
+    if len(shares) != len(given):
+        raise InvalidArgumentError("`probabilities` may have each label once.")
+    return shares
+
+
+def _shares_shown(probabilities: Mapping[str, float]) -> list[dict[str, Any]]:
+    return [{"label": label, "share": share} for label, share in probabilities.items()]

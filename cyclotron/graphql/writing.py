@@ -14,7 +14,6 @@ from cyclotron.graphql.cyclotron_type import Cyclotron, Shown, shown
 from cyclotron.graphql.definition_types import CyclotronInput, named_definition
 from cyclotron.graphql.evaluation_types import Evaluation, evaluation_shown
 from cyclotron.graphql.import_types import FileImport, ImportColumnsInput, columns_in, import_shown
-from cyclotron.queries import Assignment
 from cyclotron.workspace import Workspace
 from kapsoweb.accounts.caller import Caller
 from kapsoweb.accounts.roles import Role
@@ -79,9 +78,9 @@ def undo_review(caller: Caller, cyclotron_id: str, review_id: str) -> bool:
     return Workspace(caller).undo(cyclotron_id, identity=review_id)
 
 
-def take_item(caller: Caller, cyclotron_id: str, classifier: str | None = None) -> Assignment | None:
+def take_item(caller: Caller, cyclotron_id: str, classifier: str | None = None) -> dict[str, Any] | None:
     """The item that the caller holds, or the next of the queue."""
-    return Workspace(caller).take(cyclotron_id, classifier)
+    return given.assignment_shown(Workspace(caller).take(cyclotron_id, classifier))
 
 
 def answer_assignment(
@@ -104,9 +103,9 @@ def skip_assignment(caller: Caller, cyclotron_id: str, assignment_id: str) -> bo
     return True
 
 
-def undo_last(caller: Caller, cyclotron_id: str, classifier: str | None = None) -> Assignment | None:
+def undo_last(caller: Caller, cyclotron_id: str, classifier: str | None = None) -> dict[str, Any] | None:
     """Take the caller's newest answer back, and its item with it."""
-    return Workspace(caller).undo_last(cyclotron_id, classifier)
+    return given.assignment_shown(Workspace(caller).undo_last(cyclotron_id, classifier))
 
 
 @costs(GRAPHQL_FILE_COST)

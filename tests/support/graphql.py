@@ -25,8 +25,8 @@ class GraphQL:
         if self.secret:
             sent.setdefault("Authorization", f"Bearer {self.secret}")
         kind = sent.pop("Content-Type", "application/json")
-        data = json.dumps(body) if raw is None else raw
-        return self._client.post(ADDRESS, data, content_type=kind, headers=sent)
+        data = json.dumps(body).encode() if raw is None else raw
+        return self._client.generic("POST", ADDRESS, data, content_type=kind, headers=sent)
 
     def ask(self, query: str, variables: Mapping[str, Any] | None = None, operation: str | None = None) -> Any:
         """The answer to a query."""

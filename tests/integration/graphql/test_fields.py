@@ -1,0 +1,352 @@
+"""Every field gives what it says: read with the least role that may, and refused to the role below."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
+
+from cyclotron.models import Decision, Item, Report, Review
+from kapsoweb.accounts.models import AuditEntry
+from kapsoweb.accounts.roles import Role
+from kapsoweb.doors.graphql.fields import root_fields
+from kapsoweb.schema import schema
+from tests.support.cyclotrons import identities
+from tests.support.graphql import GraphQL
+from tests.support.graphql_documents import DOCUMENTS, MUTATIONS, OF_A_CYCLOTRON, QUERIES, Document
+from tests.support.held_cyclotrons import run_queued_jobs
+from tests.support.operations import everything
+from tests.support.people import caller
+from tests.support.whole_cyclotrons import Whole, whole_cyclotron
+
+pytestmark = [pytest.mark.services, pytest.mark.django_db]
+
+RULES = {field.name: field.access for field in root_fields(schema.graphql_schema)}
+BELOW = {Role.REVIEWER: Role.VIEWER, Role.OPERATOR: Role.REVIEWER, Role.OWNER: Role.OPERATOR}
+ABOVE_VIEWERS = [name for name, rule in RULES.items() if rule is not None and rule.needs in BELOW]
+NEEDS_A_WHOLE_ACCOUNT = [name for name, rule in RULES.items() if rule is not None and rule.whole_account]
+
+
+@pytest.fixture
+def mine() -> Whole:
+    """A cyclotron of the local account, with one of everything that a field can name."""
+    whole = whole_cyclotron("mine")
+    whole.ids["reviewId"] = whole.store.all(Review).order_by("id").values_list("identity", flat=True)[0]
+    return whole
+
+
+def needs(name: str) -> Role:
+    """The least role of a root field."""
+    rule = RULES[name]
+    assert rule is not None
+    assert rule.needs is not None
+    return rule.needs
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_every_root_field_has_an_access_rule(name: str) -> None:
+    rule = RULES[name]
+    assert rule is not None
+    assert rule.needs is not None, "no field is public"
+
+
+def test_a_query_is_answered_whole_to_the_least_role_and_changes_nothing(mine: Whole) -> None:
+    programs = {role: GraphQL(role=role) for role in Role}
+    before = everything()
+    for name in (*QUERIES, *OF_A_CYCLOTRON):
+        program = programs[needs(name) if name in RULES else Role.VIEWER]
+        answer = DOCUMENTS[name].send(program, mine.ids)
+        assert answer.status_code == 200, answer.content
+        body = answer.json()
+        assert "errors" not in body, (name, body)
+        (found,) = body["data"].values()
+        assert (found[name] if name in OF_A_CYCLOTRON else found) not in (None, []), name
+    assert everything() == before
+
+
+def test_the_role_below_is_refused_and_nothing_is_changed(mine: Whole) -> None:
+    programs = {role: GraphQL(role=role) for role in Role}
+    before = everything()
+    for name in ABOVE_VIEWERS:
+        body = DOCUMENTS[name].send(programs[BELOW[needs(name)]], mine.ids).json()
+        assert body["data"] == {name: None}
+        assert [error["extensions"]["id"] for error in body["errors"]] == ["not-allowed"], name
+    assert everything() == before
+
+
+def test_a_token_for_one_record_is_refused_what_concerns_the_account(mine: Whole) -> None:
+    program = GraphQL(only=mine.ids["cyclotronId"])
+    before = everything()
+    for name in NEEDS_A_WHOLE_ACCOUNT:
+        body = DOCUMENTS[name].send(program, mine.ids).json()
+        assert [error["extensions"]["id"] for error in body["errors"]] == ["not-allowed"], name
+    assert everything() == before
+
+
+def test_a_token_for_one_record_reads_all_of_it_and_of_the_lists_what_concerns_it(mine: Whole) -> None:
+    whole_cyclotron("other")
+    program = GraphQL(role=Role.VIEWER, only=mine.ids["cyclotronId"])
+    for name in OF_A_CYCLOTRON:
+        assert "errors" not in DOCUMENTS[name].send(program, mine.ids).json(), name
+    listed = program.data(QUERIES["cyclotrons"].query)["cyclotrons"]["nodes"]
+    assert [row["id"] for row in listed] == [mine.ids["cyclotronId"]]
+    jobs = program.data("{jobs{nodes{recordId}}}")["jobs"]["nodes"]
+    assert {job["recordId"] for job in jobs} == {mine.ids["cyclotronId"]}
+
+
+Check = Callable[[Any, Whole], Any]
+
+
+def _answered(done: Any, mine: Whole) -> None:
+    assert done["label"] == "include"
+    assert Review.objects.get(identity=done["reviewId"]).explanation == "so"
+
+
+def _decided(done: Any, mine: Whole) -> None:
+    stored = mine.store.all(Decision).get(id=done["decisionId"])
+    assert (stored.sent, stored.reason, stored.propensity) == (True, "low-confidence", 1.0)
+    (output,) = done["outputs"]
+    assert sum(each["share"] for each in output["probabilities"]) == pytest.approx(1)
+
+
+def _imported(done: Any, mine: Whole) -> None:
+    assert (done["recorded"], done["known"], len(done["decisionIds"])) == (1, 0, 1)
+    assert mine.store.all(Item).get(identity="brought-in").values["number"] == 2**53 + 1
+
+
+def _started(done: Any, mine: Whole) -> None:
+    assert done["state"] == "queued"
+    run_queued_jobs()
+    assert {item.identity for item in mine.store.all(Item)} >= {"row-1", "row-2"}
+
+
+DONE: dict[str, Check] = {
+    "heldOutCommand": lambda done, _: done["heldOutSet"]["id"],
+    "createCyclotron": lambda done, _: done["learnEvery"] == 7 and done["classifiers"][0]["labels"],
+    "setLearningInterval": lambda done, mine: mine.store.cyclotron().learn_every == done["learnEvery"] == 9,
+    "decide": _decided,
+    "importDecisions": _imported,
+    "undoReview": lambda done, mine: done is True,
+    "takeItem": lambda done, mine: done["id"] and sum(each["share"] for each in done["probabilities"]),
+    "answerAssignment": _answered,
+    "skipAssignment": lambda done, mine: done is True,
+    "undoLast": lambda done, mine: done is None,
+    "uploadFile": lambda done, mine: (done["state"], done["rowCount"]) == ("received", 1),
+    "startImport": _started,
+    "discardImport": lambda done, mine: done is True,
+    "cancelEvaluation": lambda done, mine: done["state"] == "done",
+    "cancelJob": lambda done, mine: done["state"] == "done",
+    "createToken": lambda done, mine: done["token"]["recordId"] == mine.ids["cyclotronId"],
+    "revokeToken": lambda done, mine: done["revokedAt"].endswith("Z"),
+}
+OF_SOMEBODY_ELSE = {"undoReview", "revokeToken"}  # which their own maker could do with less
+UNAUDITED = {"takeItem", "skipAssignment", "undoLast", "cancelJob"}  # nothing was done that an audit is for
+
+
+def test_a_mutation_does_what_it_says_by_the_least_role_and_leaves_its_audit_entry(mine: Whole) -> None:
+    programs = {role: GraphQL(role=role) for role in Role}
+    for name in DONE:
+        with transaction.atomic():
+            try_mutation(name, programs[Role.OWNER if name in OF_SOMEBODY_ELSE else needs(name)], mine)
+            transaction.set_rollback(True)  # the next one begins with all that was there
+
+
+def try_mutation(name: str, program: GraphQL, mine: Whole) -> None:
+    ids = mine.ids
+    if name in ("answerAssignment", "skipAssignment"):
+        taken = MUTATIONS["takeItem"].send(program, ids).json()["data"]["takeItem"]
+        ids = {**ids, "assignmentId": taken["id"]}
+    audited = AuditEntry.objects.count()
+    body = MUTATIONS[name].send(program, ids).json()
+    assert "errors" not in body, (name, body)
+    assert DONE[name](body["data"][name], mine) is not False, (name, body)
+    entries = AuditEntry.objects.order_by("id")[audited:]
+    expected = [("graphql", True)] * (name not in UNAUDITED)
+    assert [(entry.door, entry.token_id != "") for entry in entries] == expected, name
+
+
+def test_a_review_is_recorded_once_and_undone_by_its_reviewer_alone(mine: Whole) -> None:
+    decision = mine.store.all(Decision).get(item__identity="waits too").pk
+    review = {"reviewId": "said-now", "decisionId": decision, "label": "exclude"}
+    ada, bea = GraphQL(role=Role.REVIEWER), GraphQL(role=Role.REVIEWER, user=caller_user())
+    document, undo = MUTATIONS["recordReview"], MUTATIONS["undoReview"]
+    first = document.send(ada, mine.ids, review=review).json()["data"]["recordReview"]
+    again = document.send(ada, mine.ids, review=review).json()["data"]["recordReview"]
+    assert (first["new"], again["new"], first["selectedBy"]) == (True, False, "program")
+    ids = {**mine.ids, "reviewId": "said-now"}
+    refused = undo.send(bea, ids).json()
+    assert refused["errors"][0]["extensions"]["id"] == "not-allowed"
+    assert undo.send(ada, ids).json()["data"] == {"undoReview": True}
+    assert undo.send(ada, ids).json()["data"] == {"undoReview": False}
+
+
+def caller_user() -> Any:
+    """A reviewer of the local account."""
+    caller(Role.REVIEWER, name="bea")
+    return User.objects.get(username="bea")
+
+
+def test_a_job_that_ended_is_not_repeated(mine: Whole) -> None:
+    body = MUTATIONS["retryJob"].send(GraphQL(), mine.ids).json()
+    assert body["data"] == {"retryJob": None}
+    assert body["errors"][0]["path"] == ["retryJob"]
+
+
+def test_mutations_are_carried_out_in_their_order_each_for_itself(mine: Whole) -> None:
+    program = GraphQL()
+    answer = program.ask(
+        """mutation($c:ID!){
+             a: setLearningInterval(cyclotronId:$c, learnEvery:5){learnEvery}
+             b: setLearningInterval(cyclotronId:$c, learnEvery:0){learnEvery}
+             c: setLearningInterval(cyclotronId:$c, learnEvery:6){learnEvery}
+           }""",
+        {"c": mine.ids["cyclotronId"]},
+    )
+    body = answer.json()
+    assert body["data"] == {"a": {"learnEvery": 5}, "b": None, "c": {"learnEvery": 6}}
+    assert [error["path"] for error in body["errors"]] == [["b"]]
+    assert mine.store.cyclotron().learn_every == 6
+
+
+@pytest.mark.parametrize(
+    ("changed", "found"),
+    [
+        ({"name": "no name"}, "invalid-name"),
+        ({"seed": ""}, "invalid-request"),
+        ({"classifiers": []}, "invalid-request"),
+        ({"learnEvery": 0}, "invalid-request"),
+        ({"classifiers": [{"name": "x", "labels": ["a"], "question": "?"}]}, "invalid-request"),
+        ({"classifiers": [{"name": "x", "labels": ["a", "a"], "question": "?"}]}, "invalid-definition"),
+        ({"classifiers": [{"name": "x", "labels": ["a", "b"], "question": "?", "rubric": None}]}, "invalid-request"),
+    ],
+)
+def test_a_definition_that_breaks_a_rule_creates_nothing(changed: dict[str, Any], found: str) -> None:
+    program = GraphQL()
+    before = everything()
+    document = MUTATIONS["createCyclotron"]
+    body = document.send(program, {}, cyclotron={**document.values["cyclotron"], **changed}).json()
+    assert body["errors"][0]["extensions"]["id"] == found
+    assert everything() == before
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"values": []},
+        {"values": {"text": 5}},
+        {"propensity": 0},
+        {"propensity": 1.5},
+        {"reason": ""},
+        {"outputs": []},
+        {"outputs": [{"classifier": "screening", "label": "include", "confidence": 0.9}] * 2},
+        {
+            "outputs": [
+                {
+                    "classifier": "screening",
+                    "label": "include",
+                    "confidence": 0.9,
+                    "probabilities": [{"label": "include", "share": 0.5}] * 2,
+                }
+            ]
+        },
+    ],
+)
+def test_decisions_from_elsewhere_are_all_brought_in_or_none(changed: dict[str, Any], mine: Whole) -> None:
+    document = MUTATIONS["importDecisions"]
+    (good,) = document.values["decisions"]
+    program = GraphQL()
+    before = everything()
+    body = document.send(program, mine.ids, decisions=[good, {**good, "itemId": "second", **changed}]).json()
+    assert body["data"] == {"importDecisions": None}
+    assert everything() == before
+
+
+def test_a_list_goes_on_where_it_ended_and_its_cursor_is_good_for_it_alone(mine: Whole) -> None:
+    program = GraphQL(role=Role.VIEWER)
+    query = """query($c:ID!,$a:String,$l:String){cyclotron(id:$c){
+        items(first:5,after:$a,filters:{label:$l}){nodes{itemId} nextCursor}}}"""
+    found: list[str] = []
+    cursor, pages = None, 0
+    while cursor is not None or pages == 0:
+        page = program.data(query, c=mine.ids["cyclotronId"], a=cursor, l=None)["cyclotron"]["items"]
+        found += [row["itemId"] for row in page["nodes"]]
+        cursor, pages = page["nextCursor"], pages + 1
+    assert found == list(mine.store.all(Item).order_by("id").values_list("identity", flat=True))
+    cursor = program.data(query, c=mine.ids["cyclotronId"], a=None, l=None)["cyclotron"]["items"]["nextCursor"]
+    for changed in ({"l": "include"}, {"a": "x" * 500}, {"a": ""}, {"a": cursor[:-1]}):
+        variables = {"c": mine.ids["cyclotronId"], "a": cursor, "l": None, **changed}
+        assert program.field_error(query, **variables) == (["cyclotron", "items"], "invalid-cursor")
+
+
+def test_events_can_be_followed(mine: Whole) -> None:
+    program = GraphQL(role=Role.VIEWER)
+    query = "query($c:ID!,$a:String){cyclotron(id:$c){events(first:200,after:$a){nodes{sequence} nextCursor}}}"
+    one = program.data(query, c=mine.ids["cyclotronId"], a=None)["cyclotron"]["events"]
+    assert [event["sequence"] for event in one["nodes"]] == list(range(1, len(one["nodes"]) + 1))
+    two = program.data(query, c=mine.ids["cyclotronId"], a=one["nextCursor"])["cyclotron"]["events"]
+    assert two["nodes"] == []
+    assert two["nextCursor"] == one["nextCursor"]
+
+
+@pytest.mark.parametrize(
+    "selection",
+    ['items(filters:{state:"lost"}){nextCursor}', 'items(filters:{partition:"x"}){nextCursor}', "item{values}"],
+)
+def test_an_argument_that_nothing_can_have_is_refused(selection: str, mine: Whole) -> None:
+    path, _ = GraphQL().field_error(f"query($c:ID!){{cyclotron(id:$c){{{selection}}}}}", c=mine.ids["cyclotronId"])
+    assert path == ["cyclotron", selection.partition("(")[0].partition("{")[0]]
+
+
+def queries_of(program: GraphQL, document: Document, ids: dict[str, str]) -> int:
+    """How many database queries an answer takes."""
+    with CaptureQueriesContext(connection) as captured:
+        body = document.send(program, ids).json()
+    assert "errors" not in body, body
+    return len(captured)
+
+
+def test_a_list_takes_as_many_queries_for_many_rows_as_for_few() -> None:
+    ids, program = {}, GraphQL()
+    counted: list[dict[str, int]] = []
+    for count in (0, 1):
+        whole = whole_cyclotron(f"number-{count}")
+        more = 12 * count
+        for number, identity in enumerate(identities("training", more, prefix=f"more-{count}-")):
+            decide(program, whole, f"{identity}-{number}")
+        ids = whole.ids
+        counted.append({name: queries_of(program, DOCUMENTS[name], ids) for name in LISTS})
+    assert counted[0] == counted[1]
+    assert all(number <= 16 for number in counted[0].values()), counted[0]
+
+
+LISTS = ["cyclotrons", "jobs", "tokens", "members", "auditLog", "items", "decisions", "reviews", "reports", "events"]
+
+
+def decide(program: GraphQL, whole: Whole, identity: str) -> None:
+    item = {"itemId": identity, "values": {"text": "attention"}}
+    assert "errors" not in MUTATIONS["decide"].send(program, whole.ids, item=item).json()
+
+
+def test_a_report_from_before_there_were_intervals_is_read(mine: Whole) -> None:
+    stored = mine.store.all(Report).get()
+    for name in ("beforeInterval", "afterInterval", "changeInterval"):
+        del stored.body["headline"][name]
+    stored.save()
+    for name in ("report", "reports"):
+        shown = DOCUMENTS[name].send(GraphQL(), mine.ids).json()["data"]["cyclotron"][name]
+        headline = (shown if name == "report" else shown["nodes"][0])["headline"]
+        assert headline["before"] is not None
+        assert headline["changeInterval"] is None
+
+
+def test_texts_of_items_reach_no_error_and_no_audit_entry(mine: Whole) -> None:
+    text = "a text that nobody else has"
+    program = GraphQL()
+    items = [{"itemId": "x", "values": {"text": text, "n": 1}}, {"itemId": "x", "values": {"text": text, "n": 2}}]
+    answers = [MUTATIONS["decide"].send(program, mine.ids, item=item).json() for item in items]
+    assert answers[1]["errors"][0]["extensions"]["id"] == "item-changed"
+    assert text not in json.dumps(answers)
+    assert text not in json.dumps(list(AuditEntry.objects.values_list("detail", flat=True)))
