@@ -1,6 +1,8 @@
 """Freezing a held-out set: copying what reviewers said of the audit partition. Source: spec held-out, section 2."""
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from cyclotron.actions.events import append_event
@@ -9,11 +11,24 @@ from cyclotron.core.draws import AUDIT
 from cyclotron.core.errors import NothingToFreezeError
 from cyclotron.core.overview import SetSummary
 from cyclotron.endpoints import definition_of
-from cyclotron.labels import CurrentLabel, current_labels, new_label_count
-from cyclotron.models import Classifier, HeldOutItem, HeldOutSet
+from cyclotron.labels import labels_that_count, new_label_count
+from cyclotron.models import Classifier, HeldOutItem, HeldOutSet, Item
 from cyclotron.queries import summary_of
 from cyclotron.store import Store
 from kapsoweb.foundation.canonical import digest
+
+COPIED_AT_ONCE = 500  # items whose values are in memory together
+
+
+@dataclass(frozen=True, slots=True)
+class _Eligible:
+    """A label that can be frozen, with all of its item but the values."""
+
+    item_key: int
+    identity: str
+    values_digest: str
+    label: str
+    propensity: float
 
 
 def freeze_held_out_set(store: Store, classifier: str | None = None, *, now: datetime) -> SetSummary:
@@ -27,7 +42,7 @@ def freeze_held_out_set(store: Store, classifier: str | None = None, *, now: dat
         row = store.classifier(classifier)
         if row.current_set_id is not None and new_label_count(store, row) == 0:
             return summary_of(store.all(HeldOutSet).get(id=row.current_set_id))
-        eligible = sorted(current_labels(store, row, use=AUDIT), key=lambda label: label.item_id)
+        eligible = _eligible(store, row)
         if not eligible:
             raise NothingToFreezeError(
                 "there is nothing to freeze yet: no item of the audit share (about one in five) has a label from a "
@@ -50,19 +65,28 @@ def freeze_held_out_set(store: Store, classifier: str | None = None, *, now: dat
     return summary_of(frozen)
 
 
-def _set_id(store: Store, classifier: Classifier, eligible: list[CurrentLabel]) -> str:
+def _eligible(store: Store, classifier: Classifier) -> list[_Eligible]:
+    """What can be frozen, in identity order (by code points, whatever the database's collation)."""
+    of_the_item = ("item_id", "item__identity", "item__values_digest", "label", "item__propensity")
+    rows = labels_that_count(store, classifier, use=AUDIT).values_list(*of_the_item)
+    return sorted((_Eligible(*row) for row in rows.iterator(chunk_size=2000)), key=lambda label: label.identity)
+
+
+def _set_id(store: Store, classifier: Classifier, eligible: Sequence[_Eligible]) -> str:
     return digest(
         {
             "cyclotron": store.cyclotron_id,
             "classifier": classifier.name,
-            "items": [[label.item_id, label.values_digest, label.label, label.propensity] for label in eligible],
+            "items": [[label.identity, label.values_digest, label.label, label.propensity] for label in eligible],
         }
     )
 
 
-def _copy(store: Store, classifier: Classifier, set_id: str, eligible: list[CurrentLabel], now: datetime) -> HeldOutSet:
-    definition = definition_of(classifier)
+def _copy(
+    store: Store, classifier: Classifier, set_id: str, eligible: Sequence[_Eligible], now: datetime
+) -> HeldOutSet:
     counts = Counter(label.label for label in eligible)
+    definition = definition_of(classifier)
     frozen = HeldOutSet.objects.using(store.using).create(
         id=set_id,
         cyclotron_id=store.cyclotron_id,
@@ -71,20 +95,26 @@ def _copy(store: Store, classifier: Classifier, set_id: str, eligible: list[Curr
         size=len(eligible),
         label_counts={label: counts[label] for label in definition.labels},
     )
-    HeldOutItem.objects.using(store.using).bulk_create(
-        (
-            HeldOutItem(
-                held_out_set=frozen,
-                position=position,
-                identity=label.item_id,
-                values=label.values,
-                values_digest=label.values_digest,
-                input_digest=input_digest(label.values[definition.input_field]),
-                label=label.label,
-                propensity=label.propensity,
-            )
-            for position, label in enumerate(eligible)
-        ),
-        batch_size=500,
-    )
+    for start in range(0, len(eligible), COPIED_AT_ONCE):
+        some = eligible[start : start + COPIED_AT_ONCE]
+        copies = _copies(store, set_id, definition.input_field, start, some)
+        HeldOutItem.objects.using(store.using).bulk_create(copies)
     return frozen
+
+
+def _copies(
+    store: Store, set_id: str, input_field: str, start: int, some: Sequence[_Eligible]
+) -> Iterator[HeldOutItem]:
+    """Copies of some items in order, the first at the position `start`."""
+    values = dict(store.all(Item).filter(id__in=[label.item_key for label in some]).values_list("id", "values"))
+    for position, label in enumerate(some, start):
+        yield HeldOutItem(
+            held_out_set_id=set_id,
+            position=position,
+            identity=label.identity,
+            values=values[label.item_key],
+            values_digest=label.values_digest,
+            input_digest=input_digest(values[label.item_key][input_field]),
+            label=label.label,
+            propensity=label.propensity,
+        )
