@@ -143,7 +143,9 @@ DONE: dict[str, Check] = {
     "revokeToken": lambda done, mine: done["revokedAt"].endswith("Z"),
 }
 OF_SOMEBODY_ELSE = {"undoReview", "revokeToken"}  # which their own maker could do with less
-UNAUDITED = {"heldOutCommand", "takeItem", "skipAssignment", "undoLast", "cancelJob"}  # nothing was done that an audit is for
+# Nothing was done that an audit is for: there were no new labels to freeze, no answer to undo, and evaluation and job had
+# ended.
+UNAUDITED = {"heldOutCommand", "takeItem", "skipAssignment", "undoLast", "cancelEvaluation", "cancelJob"}
 
 
 def test_a_mutation_does_what_it_says_by_the_least_role_and_leaves_its_audit_entry(mine: Whole) -> None:

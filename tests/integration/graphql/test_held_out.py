@@ -18,6 +18,7 @@ from cyclotron.models import Evaluation, HeldOutSet, Permit, Report
 from cyclotron.service import HeldOutService
 from cyclotron.store import Store
 from kapsoweb.accounts.errors import RecordNotFound
+from kapsoweb.accounts.models import AuditEntry
 from kapsoweb.accounts.roles import Role
 from kapsoweb.doors.graphql.view import graphql_view
 from kapsoweb.doors.rest.errors import NotAuthenticatedError
@@ -169,6 +170,17 @@ def test_a_request_id_with_other_content_is_refused(store: Store) -> None:
     assert one["evaluation"]["id"] == two["evaluation"]["id"]
     changed = {**payload, "minimumPerLabel": 4}
     assert program.field_error(COMMAND, action="evaluate", payload=changed)[1] == "request-id-reused"
+
+
+def test_a_running_evaluation_is_cancelled_and_the_audit_log_says_by_whom(store: Store) -> None:
+    program = GraphQL(role=Role.OPERATOR)
+    bound = overview(program, store)["requestBound"]
+    started = command(program, "evaluate", cyclotronId=store.cyclotron_id, confirmedRequestBound=bound)
+    query = "mutation($c:ID!,$e:ID!){cancelEvaluation(cyclotronId:$c,evaluationId:$e){cancelRequested}}"
+    ids = {"c": store.cyclotron_id, "e": started["evaluation"]["id"]}
+    assert program.data(query, **ids) == {"cancelEvaluation": {"cancelRequested": True}}
+    entries = AuditEntry.objects.order_by("id").values_list("action", "door")
+    assert list(entries) == [("evaluation.confirmed", "graphql"), ("evaluation.cancelled", "graphql")]
 
 
 class Host:
