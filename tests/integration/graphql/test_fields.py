@@ -143,8 +143,7 @@ DONE: dict[str, Check] = {
     "revokeToken": lambda done, mine: done["revokedAt"].endswith("Z"),
 }
 OF_SOMEBODY_ELSE = {"undoReview", "revokeToken"}  # which their own maker could do with less
-# Nothing was done that an audit is for: there were no new labels to freeze, no answer to undo, and evaluation and job had
-# ended.
+# Nothing is done that an audit is for: no new labels to freeze, no answer to undo, evaluation and job have ended.
 UNAUDITED = {"heldOutCommand", "takeItem", "skipAssignment", "undoLast", "cancelEvaluation", "cancelJob"}
 
 
