@@ -114,7 +114,7 @@ def choices_of(
                 id_column=id_column,
                 text_columns=text_columns,
                 label_column=label_column or None,
-                mapping={value: label for (value, _), label in zip(values, meanings, strict=True) if label} or None,
+                mapping=_mapping(values, meanings),
                 otherwise=otherwise or None,
                 **rates.cleaned_data,
             )
@@ -130,6 +130,12 @@ def _meaning(given: str | None, value: str, labels: Sequence[str]) -> str:
     if given is not None:
         return given if given in labels else ""
     return next((label for label in labels if label == value.strip()), "")
+
+
+def _mapping(values: Sequence[tuple[str, int]], meanings: Sequence[str]) -> dict[str, str] | None:
+    """What the values mean, those left out that are the label themselves."""
+    said = zip(values, meanings, strict=True)
+    return {value: label for (value, _), label in said if label and label != value} or None
 
 
 def _missing(id_column: str, text_columns: Sequence[str]) -> Iterable[str]:

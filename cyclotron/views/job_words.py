@@ -27,7 +27,7 @@ def register() -> None:
             instead="Confirm what is left in its panel",
         ),
     )
-    describe_job(IMPORT, JobWords(name="Import", room=ROOM, address=_file, outcome=_imported))
+    describe_job(IMPORT, JobWords(name="Import", room=ROOM, address=_file, outcome=_imported, joined="into"))
 
 
 def _panel(job: Job) -> str:

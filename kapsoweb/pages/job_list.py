@@ -42,13 +42,15 @@ class Action:
 
 @dataclass(frozen=True)
 class JobView:
-    """One job. `about` is the name of the record that it works on, and `address` where the work itself is shown.
+    """One job. `about` is the name of the record that it works on, `joined` the word between the job's name and that
+    one, and `address` where the work itself is shown.
 
     `progress`, `took` and `about` are empty where there is nothing to say; `unfinished` says that it may still change.
     """
 
     id: str
     name: str
+    joined: str
     about: str
     address: str
     state: str
@@ -78,6 +80,7 @@ def job_view(job: Job, names: Mapping[str, str], now: datetime) -> JobView:
     return JobView(
         id=job.pk,
         name=words.name if words else job.kind,
+        joined=words.joined if words else "",
         about=about,
         address=words.address(job) if words and about else "",
         state="stopping" if stopping else "stopped" if stopped else STATES[state],
@@ -98,21 +101,20 @@ def job_view(job: Job, names: Mapping[str, str], now: datetime) -> JobView:
     )
 
 
-def cancel_action(caller: Caller, job: Job) -> Action:
-    """Whether the caller can stop the job now."""
+def action_of(caller: Caller, job: Job) -> Action:
+    """What there is to be done about the job: stop it while it is under way, then start it again."""
+    return _retry(caller, job) if job.is_finished else _cancel(caller, job)
+
+
+def _cancel(caller: Caller, job: Job) -> Action:
     off = why_not(caller, Role.OPERATOR, "cancelling")
-    if job.is_finished:
-        off = "It has ended."
-    elif job.cancel_requested_at is not None:
+    if job.cancel_requested_at is not None:
         off = "It has been told to stop, and does so at its next step."
     return Action("cancel", "Cancel", off)
 
 
-def retry_action(caller: Caller, job: Job) -> Action:
-    """Whether the caller can have the job start again, and what to do where a job of its kind cannot."""
+def _retry(caller: Caller, job: Job) -> Action:
     button = "Start again"
-    if not job.is_finished:
-        return Action("retry", button, "It is under way.")
     if not is_repeatable(job.kind):
         words = words_of(job.kind)
         if words is None:

@@ -23,7 +23,7 @@ from kapsoweb.foundation.errors import KapsoError, Kind
 from kapsoweb.jobs.models import Job, JobState
 from kapsoweb.jobs.queries import live_workers, unfinished_count
 from kapsoweb.pages.callers import caller_of
-from kapsoweb.pages.job_list import STATES, Action, JobView, cancel_action, job_view, retry_action
+from kapsoweb.pages.job_list import STATES, JobView, action_of, job_view
 from kapsoweb.pages.job_words import words_of
 
 _VIEWER = access(needs=Role.VIEWER)
@@ -106,10 +106,9 @@ def _job(request: HttpRequest, caller: Caller, job_id: str, refusal: KapsoError 
     found = account_jobs.job(caller, job_id)
     (view,) = _views(caller, [found])
     known = request.GET.get("known")
-    actions: list[Action] = [cancel_action(caller, found), retry_action(caller, found)]
     context: dict[str, Any] = {
         "job": view,
-        "actions": actions,
+        "action": action_of(caller, found),
         "announce": known not in {None, view.state},
         "no_worker": view.unfinished and not live_workers(clock.now()),
         "refusal": refusal,

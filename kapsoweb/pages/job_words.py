@@ -20,14 +20,16 @@ class Fact:
 class JobWords:
     """One kind of job in words.
 
-    `room`: whose record it is about. `address`: where the work itself is shown. `outcome`: its result in words.
-    `again` says why one that cannot be repeated is not started again, and `instead` names the way to what can be done.
+    `room`: whose record it is about, and `joined` the word before that record's name. `address`: where the work itself
+    is shown. `outcome`: its result in words. `again` says why one that cannot be repeated is not started again, and
+    `instead` names the way to what can be done.
     """
 
     name: str
     room: str
     address: Callable[[Job], str]
     outcome: Callable[[Job, Mapping[str, Any]], Sequence[Fact]]
+    joined: str = "of"
     again: str = ""
     instead: str = ""
 
