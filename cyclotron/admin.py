@@ -17,6 +17,8 @@ from cyclotron.models import (
     DecisionOutput,
     Evaluation,
     Event,
+    FileImport,
+    HeldItem,
     HeldOutItem,
     HeldOutSet,
     Item,
@@ -26,13 +28,31 @@ from cyclotron.models import (
     Permit,
     Report,
     Review,
+    SkippedItem,
     StoredCyclotron,
     Version,
 )
+from cyclotron.store import ROOM
+from kapsoweb.accounts.models import Holding
 from kapsoweb.readonly import ReadOnlyAdmin
 
 
-class LargeTableAdmin(ReadOnlyAdmin):
+class CyclotronTableAdmin(ReadOnlyAdmin):
+    """A table whose rows belong to a cyclotron, and so to the account that holds it."""
+
+    cyclotron_path = "cyclotron_id"
+
+    def is_for_operators(self) -> bool:
+        """Every cyclotron is held by an account."""
+        return True
+
+    def of_accounts(self, rows: "models.QuerySet[Any]", accounts: list[str]) -> "models.QuerySet[Any]":
+        """The rows of the cyclotrons that the accounts hold."""
+        held = Holding.objects.filter(room=ROOM, account_id__in=accounts).values("record_id")
+        return rows.filter(**{f"{self.cyclotron_path}__in": held})
+
+
+class LargeTableAdmin(CyclotronTableAdmin):
     """A table that may have a great many rows: no full count beside a search, related rows read in the same query."""
 
     show_full_result_count = False
@@ -45,15 +65,16 @@ class LargeTableAdmin(ReadOnlyAdmin):
 
 
 @admin.register(StoredCyclotron)
-class CyclotronAdmin(ReadOnlyAdmin):
+class CyclotronAdmin(CyclotronTableAdmin):
     """Cyclotrons."""
 
+    cyclotron_path = "id"
     list_display = ("name", "id", "seed", "learn_every", "event_count", "created_at")
     search_fields = ("name", "id", "fingerprint")
 
 
 @admin.register(Classifier)
-class ClassifierAdmin(ReadOnlyAdmin):
+class ClassifierAdmin(CyclotronTableAdmin):
     """Classifiers with what is active."""
 
     list_display = ("name", "cyclotron", "position", "active_version", "active_ml_model", "current_set")
@@ -65,6 +86,7 @@ class ClassifierAdmin(ReadOnlyAdmin):
 class VersionAdmin(LargeTableAdmin):
     """Versions."""
 
+    cyclotron_path = "classifier__cyclotron_id"
     list_display = ("number", "classifier", "digest", "training_reviews", "created_at")
     list_select_related = ("classifier",)
     search_fields = ("digest", "classifier__name", "classifier__cyclotron__name")
@@ -72,18 +94,20 @@ class VersionAdmin(LargeTableAdmin):
 
 
 @admin.register(MlModelRecord)
-class MlModelAdmin(ReadOnlyAdmin):
+class MlModelAdmin(CyclotronTableAdmin):
     """ML models."""
 
+    cyclotron_path = "version__classifier__cyclotron_id"
     list_display = ("refit", "version", "digest", "fitted_on", "created_at")
     list_select_related = ("version",)
     search_fields = ("digest", "version__classifier__cyclotron__name")
 
 
 @admin.register(LearningStep)
-class LearningStepAdmin(ReadOnlyAdmin):
+class LearningStepAdmin(CyclotronTableAdmin):
     """Learning steps: what was compared, and what came of it."""
 
+    cyclotron_path = "classifier__cyclotron_id"
     list_display = (
         "number",
         "classifier",
@@ -105,6 +129,7 @@ class LearningStepAdmin(ReadOnlyAdmin):
 class OutOfFoldAnswerAdmin(LargeTableAdmin):
     """Which answer a refit reads for an item that its version learned from."""
 
+    cyclotron_path = "version__classifier__cyclotron_id"
     list_display = ("version", "item", "fingerprint")
     list_select_related = ("version", "item")
     search_fields = ("fingerprint", "item__identity")
@@ -135,6 +160,7 @@ class DecisionAdmin(LargeTableAdmin):
 class DecisionOutputAdmin(LargeTableAdmin):
     """What each classifier decided."""
 
+    cyclotron_path = "decision__cyclotron_id"
     list_display = ("decision", "classifier", "label", "confidence", "version", "refit")
     list_filter = ("label",)
     list_select_related = ("decision", "classifier")
@@ -172,7 +198,7 @@ class CachedAnswerAdmin(LargeTableAdmin):
 
 
 @admin.register(HeldOutSet)
-class HeldOutSetAdmin(ReadOnlyAdmin):
+class HeldOutSetAdmin(CyclotronTableAdmin):
     """Frozen sets."""
 
     list_display = ("id", "cyclotron", "classifier", "size", "label_counts", "frozen_at")
@@ -184,6 +210,7 @@ class HeldOutSetAdmin(ReadOnlyAdmin):
 class HeldOutItemAdmin(LargeTableAdmin):
     """Frozen items."""
 
+    cyclotron_path = "held_out_set__cyclotron_id"
     list_display = ("identity", "held_out_set", "position", "label", "propensity")
     list_filter = ("label",)
     list_select_related = ("held_out_set",)
@@ -192,7 +219,7 @@ class HeldOutItemAdmin(LargeTableAdmin):
 
 
 @admin.register(Evaluation)
-class EvaluationAdmin(ReadOnlyAdmin):
+class EvaluationAdmin(CyclotronTableAdmin):
     """Evaluations with their bounds and permits."""
 
     list_display = (
@@ -215,6 +242,7 @@ class EvaluationAdmin(ReadOnlyAdmin):
 class PermitAdmin(LargeTableAdmin):
     """Permits: each call to a model, answered or lost."""
 
+    cyclotron_path = "evaluation__cyclotron_id"
     list_display = ("evaluation", "number", "taken_at", "answered_at", "lost_to")
     list_filter = ("lost_to",)
     list_select_related = ("evaluation",)
@@ -229,3 +257,34 @@ class ReportAdmin(LargeTableAdmin):
     list_select_related = ("classifier", "held_out_set")
     search_fields = ("id", "held_out_set__id", "cyclotron__name")
     deferred = ("body", "items")
+
+
+@admin.register(HeldItem)
+class HeldItemAdmin(LargeTableAdmin):
+    """Items of review queues that a reviewer holds."""
+
+    list_display = ("id", "item", "classifier", "reviewer", "held_since", "expires_at")
+    list_select_related = ("item", "classifier")
+    search_fields = ("id", "reviewer", "item__identity")
+    deferred = ("item__values",)
+
+
+@admin.register(SkippedItem)
+class SkippedItemAdmin(LargeTableAdmin):
+    """Items that a reviewer put off."""
+
+    list_display = ("item", "classifier", "reviewer", "skipped_at")
+    list_select_related = ("item", "classifier")
+    search_fields = ("reviewer", "item__identity")
+    deferred = ("item__values",)
+
+
+@admin.register(FileImport)
+class FileImportAdmin(LargeTableAdmin):
+    """Files that were brought in; their content is not shown."""
+
+    list_display = ("filename", "cyclotron", "created_by", "created_at", "recorded", "known", "bad", "ended_at")
+    list_select_related = ("cyclotron",)
+    search_fields = ("id", "filename", "created_by")
+    deferred = ("content",)
+    exclude = ("content",)

@@ -1,8 +1,13 @@
-"""The admin's base for tables that only `actions` may write: everything can be read and searched, nothing changed."""
+"""The admin's base for tables that only `actions` may write: everything can be read and searched, nothing changed.
 
-from typing import TYPE_CHECKING, Any
+Each table says by which lookup its rows belong to an account. A visitor who is no superuser sees the rows of the
+accounts that they operate; a table that belongs to none is for superusers.
+"""
+
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.contrib import admin
+from django.db.models import QuerySet
 from django.http import HttpRequest
 
 if TYPE_CHECKING:
@@ -12,7 +17,32 @@ else:
 
 
 class ReadOnlyAdmin(_ModelAdmin):
-    """Nobody adds, changes or deletes, a superuser neither."""
+    """Nobody adds, changes or deletes, a superuser neither. `account_path` leads to an account's id, or is None."""
+
+    account_path: ClassVar[str | None] = None
+
+    def of_accounts(self, rows: "QuerySet[Any]", accounts: list[str]) -> "QuerySet[Any]":
+        """Those of the rows that belong to one of the accounts."""
+        return rows.none() if self.account_path is None else rows.filter(**{f"{self.account_path}__in": accounts})
+
+    def is_for_operators(self) -> bool:
+        """Whether anybody but a superuser may see the table."""
+        return self.account_path is not None
+
+    def get_queryset(self, request: HttpRequest) -> "QuerySet[Any]":
+        """The rows that the visitor may see."""
+        rows = super().get_queryset(request)
+        if request.user.is_superuser:
+            return rows
+        return self.of_accounts(rows, self.admin_site.accounts_of(request))  # type: ignore[attr-defined]  # the lab's site
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002 - Django passes it
+        """Superusers every table; operators those whose rows belong to accounts."""
+        return request.user.is_superuser or (self.is_for_operators() and self.admin_site.has_permission(request))
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        """Whether the table stands in the index."""
+        return self.has_view_permission(request)
 
     def has_add_permission(self, request: HttpRequest) -> bool:  # noqa: ARG002 - Django passes it
         """Rows are made by the lab."""

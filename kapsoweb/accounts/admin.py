@@ -2,7 +2,7 @@
 
 from django.contrib import admin
 
-from kapsoweb.accounts.models import Account, Holding, SignInLink
+from kapsoweb.accounts.models import Account, ApiToken, AuditEntry, Holding, Invitation, Membership, SignInLink
 from kapsoweb.readonly import ReadOnlyAdmin
 
 
@@ -10,6 +10,7 @@ from kapsoweb.readonly import ReadOnlyAdmin
 class AccountAdmin(ReadOnlyAdmin):
     """Accounts by slug."""
 
+    account_path = "id"
     list_display = ("slug", "name", "id", "created_at")
     search_fields = ("slug", "name", "id")
 
@@ -18,10 +19,57 @@ class AccountAdmin(ReadOnlyAdmin):
 class HoldingAdmin(ReadOnlyAdmin):
     """What each account holds, and where it is stored."""
 
+    account_path = "account_id"
     list_display = ("name", "room", "account", "store", "record_id", "created_at")
     list_filter = ("room", "store")
     list_select_related = ("account",)
     search_fields = ("name", "record_id", "account__slug")
+
+
+@admin.register(Membership)
+class MembershipAdmin(ReadOnlyAdmin):
+    """Who may do what in each account."""
+
+    account_path = "account_id"
+    list_display = ("user", "account", "role", "created_at")
+    list_filter = ("role",)
+    list_select_related = ("user", "account")
+    search_fields = ("user__username", "account__slug")
+
+
+@admin.register(Invitation)
+class InvitationAdmin(ReadOnlyAdmin):
+    """Invitations; their secrets are not stored."""
+
+    account_path = "account_id"
+    list_display = ("id", "account", "role", "note", "created_by", "created_at", "expires_at", "used_at", "revoked_at")
+    list_select_related = ("account",)
+    search_fields = ("id", "note", "used_by")
+    exclude = ("token_digest",)
+
+
+@admin.register(ApiToken)
+class ApiTokenAdmin(ReadOnlyAdmin):
+    """API tokens by how they begin; their secrets are not stored."""
+
+    account_path = "account_id"
+    list_display = ("name", "beginning", "account", "user", "role", "expires_at", "revoked_at", "last_used_at")
+    list_filter = ("role",)
+    list_select_related = ("account", "user")
+    search_fields = ("name", "beginning", "user__username")
+    exclude = ("digest",)
+
+
+@admin.register(AuditEntry)
+class AuditEntryAdmin(ReadOnlyAdmin):
+    """What was done, newest first."""
+
+    account_path = "account_id"
+    list_display = ("at", "actor", "door", "action", "room", "record_id", "account")
+    list_filter = ("door", "room")
+    list_select_related = ("account",)
+    search_fields = ("actor", "action", "record_id")
+    show_full_result_count = False
 
 
 @admin.register(SignInLink)

@@ -37,6 +37,12 @@ def accounts_of(user_id: int) -> QuerySet[Membership]:
     return Membership.objects.filter(user_id=user_id).select_related("account").order_by("account__name", "id")
 
 
+def operated_accounts(user_id: int) -> list[str]:
+    """The ids of the accounts in which a user is an operator or an owner."""
+    places = Membership.objects.filter(user_id=user_id, role__in=[Role.OPERATOR, Role.OWNER])
+    return list(places.values_list("account_id", flat=True))
+
+
 def audit_entries(caller: Caller) -> QuerySet[AuditEntry]:
     """What was done in the caller's account, newest first. Owners."""
     caller.require_whole_account(Role.OWNER)

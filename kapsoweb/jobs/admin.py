@@ -14,6 +14,7 @@ from kapsoweb.readonly import ReadOnlyAdmin
 class JobAdmin(ReadOnlyAdmin):
     """Jobs, newest first."""
 
+    account_path = "account_id"
     list_display = ("id", "kind", "state", "account_id", "attempts", "progress_done", "progress_total", "created_at")
     list_filter = ("state", "kind")
     search_fields = ("id", "kind", "account_id", "error_id")

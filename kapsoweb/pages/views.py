@@ -5,8 +5,7 @@ from urllib.parse import urlencode
 
 from django.contrib.auth import login
 from django.contrib.auth.decorators import login_not_required
-from django.contrib.auth.forms import AuthenticationForm, UserCreationForm
-from django.contrib.auth.models import User
+from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.views import LoginView
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -21,7 +20,7 @@ from kapsoweb.accounts.queries import local_owner
 from kapsoweb.accounts.roles import Role
 from kapsoweb.doors.access_rules import PUBLIC, access
 from kapsoweb.foundation import clock
-from kapsoweb.pages.account.forms import AccountForm
+from kapsoweb.pages.account.forms import AccountForm, NewUserForm
 from kapsoweb.pages.callers import caller_of
 
 
@@ -53,7 +52,7 @@ def sign_in_by_link(request: HttpRequest, token: str) -> HttpResponse:
     try:
         if local_owner() is None:
             check_sign_in_link(token, clock.now())
-            form: UserCreationForm[User] = UserCreationForm(request.POST if request.method == "POST" else None)
+            form = NewUserForm(request.POST if request.method == "POST" else None)
             if request.method != "POST" or not form.is_valid():
                 return render(request, "pages/first_owner.html", {"form": form}, status=400 if form.errors else 200)
             user = create_first_owner(token, form.save(commit=False), clock.now())

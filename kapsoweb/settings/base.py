@@ -49,7 +49,7 @@ KAPSOWEB_CELERY_APP = "kapsoweb.celery.app"
 
 DEBUG = False
 INSTALLED_APPS = [
-    "django.contrib.admin",
+    "kapsoweb.admin_app.LabAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

@@ -1,9 +1,10 @@
 """The forms of an account's pages. A refusal by the rooms stands beside the field that it is about."""
 
-from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django import forms
+from django.contrib.auth.forms import UserCreationForm
+from django.contrib.auth.models import User
 
 from kapsoweb.accounts.actions.invitations import MAX_NOTE
 from kapsoweb.accounts.actions.invitations import MOST_DAYS as INVITATION_DAYS
@@ -21,7 +22,12 @@ ROLE_WORDS = {
     Role.OPERATOR: "operator: and creates, imports, freezes and evaluates",
     Role.OWNER: "owner: and manages members and tokens",
 }
-_USUAL_DAYS = timedelta(days=90).days
+_USUAL_DAYS = 90
+
+if TYPE_CHECKING:
+    _UserCreationForm = UserCreationForm[User]
+else:
+    _UserCreationForm = UserCreationForm  # Django's class takes no type argument when it runs
 
 
 class RefusableForm(forms.Form):
@@ -35,6 +41,18 @@ class RefusableForm(forms.Form):
         field = error.detail.get("field")
         self.add_error(field if field in self.fields else None, error.message[:1].upper() + error.message[1:])
         self.error_id = error.id
+
+
+class NewUserForm(_UserCreationForm):
+    """A new user's name and password."""
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        name, password, again = (self.fields[field] for field in ("username", "password1", "password2"))
+        name.label = "User name"
+        name.help_text = "150 characters at most: letters, digits and @ . + - _"
+        password.help_text = "12 characters at least; not a common password, not like the user name, not digits alone."
+        again.label, again.help_text = "The password again", ""
 
 
 def _role_field(most: Role) -> forms.ChoiceField:

@@ -4,7 +4,6 @@ from urllib.parse import urlencode
 
 from django.contrib.auth import login
 from django.contrib.auth.decorators import login_not_required
-from django.contrib.auth.forms import UserCreationForm
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -22,7 +21,7 @@ from kapsoweb.doors.access_rules import access
 from kapsoweb.doors.statuses import STATUS_OF_KIND
 from kapsoweb.foundation import clock
 from kapsoweb.foundation.errors import KapsoError, Kind
-from kapsoweb.pages.account.forms import InvitationForm, RoleForm
+from kapsoweb.pages.account.forms import InvitationForm, NewUserForm, RoleForm
 from kapsoweb.pages.callers import CHOSEN_ACCOUNT, caller_of
 
 _BACKEND = "django.contrib.auth.backends.ModelBackend"
@@ -112,7 +111,7 @@ def invitation(request: HttpRequest, secret: str) -> HttpResponse:
     except InvitationError as error:
         return render(request, "account/invitation_refused.html", {"error": error}, status=403)
     stranger = not request.user.is_authenticated
-    form: UserCreationForm[User] = UserCreationForm(request.POST if stranger and request.method == "POST" else None)
+    form = NewUserForm(request.POST if stranger and request.method == "POST" else None)
     context = {"invitation": found, "form": form, "stranger": stranger, "error": None}
     back = urlencode({"next": request.path}, safe="/")
     context["sign_in"] = f"{reverse('pages:sign-in')}?{back}"

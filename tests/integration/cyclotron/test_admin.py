@@ -8,10 +8,18 @@ from django.test import Client
 from django.urls import reverse
 
 from cyclotron.actions.evaluating import run_evaluation, start_evaluation
+from cyclotron.actions.file_imports import receive_file
+from cyclotron.actions.queueing import skip_assignment, take_item
 from cyclotron.adapters.local import LocalModel
 from cyclotron.models import Item, Report
 from cyclotron.plan import make_plan
+from cyclotron.store import Store
+from kapsoweb.accounts.models import Account
+from kapsoweb.accounts.roles import Role
+from tests.support.cyclotrons import Workbench
 from tests.support.frozen_cyclotrons import FROZEN_AT, LABELS, frozen_cyclotron
+from tests.support.held_cyclotrons import hold
+from tests.support.people import member, other_account
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db]
 
@@ -25,12 +33,20 @@ def operator(client: Client) -> Client:
 
 
 @pytest.fixture
-def evaluated_cyclotron() -> None:
+def evaluated_cyclotron() -> Store:
     """Rows in every table of the room: a cyclotron that learned, was frozen and evaluated."""
     store, model = frozen_cyclotron(training=40), LocalModel()
     bound = make_plan(store, store.classifier(), model=model.identity).bound
     started = start_evaluation(store, model=model.identity, confirmed_bound=bound, allow_live=True, now=FROZEN_AT)
     run_evaluation(store, started.id, model=model, fence=1, clock=lambda: FROZEN_AT)
+    Workbench(store, model).decide("waits-1")
+    Workbench(store, model).decide("waits-2")
+    put_off = take_item(store, reviewer="ada", now=FROZEN_AT)
+    assert put_off is not None
+    skip_assignment(store, put_off.id, reviewer="ada", now=FROZEN_AT)
+    take_item(store, reviewer="ada", now=FROZEN_AT)
+    receive_file(store, filename="rows.csv", data=b"id\n1\n", created_by="ada", now=FROZEN_AT)
+    return store
 
 
 def url(model: type, page: str, *arguments: object) -> str:
@@ -42,13 +58,13 @@ def test_every_table_of_the_room_is_in_the_admin() -> None:
     assert {model for model in admin.site._registry if model._meta.app_label == "kapso_cyclotron"} == set(MODELS)
 
 
-def test_each_list_opens_and_searches(operator: Client, evaluated_cyclotron: None) -> None:
+def test_each_list_opens_and_searches(operator: Client, evaluated_cyclotron: Store) -> None:
     for model in MODELS:
         assert operator.get(url(model, "changelist")).status_code == 200, model
         assert operator.get(url(model, "changelist"), {"q": "nothing has this"}).status_code == 200, model
 
 
-def test_a_row_opens_but_is_never_added_changed_or_deleted(operator: Client, evaluated_cyclotron: None) -> None:
+def test_a_row_opens_but_is_never_added_changed_or_deleted(operator: Client, evaluated_cyclotron: Store) -> None:
     for model in MODELS:
         row = model._default_manager.order_by("pk").first()
         assert row is not None, model
@@ -60,9 +76,50 @@ def test_a_row_opens_but_is_never_added_changed_or_deleted(operator: Client, eva
         assert model._default_manager.filter(pk=row.pk).values().get() == before, model
 
 
-def test_a_visitor_who_is_no_operator_sees_nothing_of_it(client: Client, evaluated_cyclotron: None) -> None:
+def test_a_visitor_who_is_no_operator_sees_nothing_of_it(client: Client, evaluated_cyclotron: Store) -> None:
     client.force_login(User.objects.create_user("reviewer"))
     for model in (Item, Report):
         answer = client.get(url(model, "changelist"))
         assert answer.status_code == 302
         assert "/admin/login/" in answer["Location"]
+
+
+def signed_in(role: Role, account: Account | None = None) -> Client:
+    client = Client()
+    client.force_login(member(f"{role}-{account.slug if account else 'here'}", role, account))
+    return client
+
+
+def test_an_operator_sees_the_rows_of_their_account_and_a_strangers_are_missing(evaluated_cyclotron: Store) -> None:
+    hold(evaluated_cyclotron, "theirs")
+    operator, stranger = signed_in(Role.OPERATOR), signed_in(Role.OPERATOR, other_account())
+    for model in MODELS:
+        row = model._default_manager.order_by("pk").first()
+        assert row is not None, model
+        assert operator.get(url(model, "change", row.pk)).status_code == 200, model
+        assert operator.get(url(model, "changelist")).context["cl"].result_count > 0, model
+        assert stranger.get(url(model, "changelist")).context["cl"].result_count == 0, model
+        missing = "cy_missing" if isinstance(row.pk, str) else 10**9
+        for page in ("change", "history", "delete"):
+            theirs, none = (stranger.get(url(model, page, key)) for key in (row.pk, missing))
+            assert (theirs.status_code, theirs.headers.get("Location")) == (
+                none.status_code,
+                none.headers.get("Location"),
+            )
+            assert theirs.status_code != 200, (model, page)
+
+
+@pytest.mark.parametrize("role", [Role.VIEWER, Role.REVIEWER])
+def test_whoever_operates_no_account_is_not_let_into_the_admin(role: Role) -> None:
+    answer = signed_in(role).get(reverse("admin:index"))
+    assert answer.status_code == 302
+    assert "/admin/login/" in answer.headers["Location"]
+
+
+def test_a_strangers_search_and_filters_tell_nothing_of_others(evaluated_cyclotron: Store) -> None:
+    hold(evaluated_cyclotron, "theirs")
+    stranger = signed_in(Role.OWNER, other_account())
+    for model in MODELS:
+        body = stranger.get(url(model, "changelist")).content.decode()
+        assert evaluated_cyclotron.cyclotron_id not in body, model
+        assert not any(f">{label}<" in body for label in LABELS), model
