@@ -11,6 +11,7 @@ from django.http.multipartparser import MultiPartParser as DjangoMultiPartParser
 from django.http.multipartparser import MultiPartParserError
 from django.http.request import UnreadablePostError
 from django.utils.http import parse_header_parameters
+from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 
@@ -68,6 +69,15 @@ def _too_large(limit: int) -> NoReturn:
     raise BodyTooLargeError(
         f"the body is larger than the {limit:,} bytes that this address takes. Nothing was changed.", limit=limit
     )
+
+
+class ExactTypes(DefaultContentNegotiation):
+    """A body is of the type that it names: a pattern such as `*/*` names none."""
+
+    def select_parser(self, request: Request, parsers: Any) -> Any:
+        """The parser of exactly that type, or None."""
+        named = str(request.content_type).partition(";")[0].strip(" \t").lower()
+        return next((parser for parser in parsers if parser.media_type == named), None)
 
 
 class JsonParser(BaseParser):

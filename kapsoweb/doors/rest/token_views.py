@@ -91,6 +91,7 @@ class TokensView(ApiView):
             body=NewToken,
             answer=MadeToken,
             status=201,
+            statuses=(404,),
             sends={"name": "nightly import", "role": "operator", "days": 90},
             gives={**_TOKEN, "secret": "kapso_Xk3p9Q..."},
             keeps_answer=False,

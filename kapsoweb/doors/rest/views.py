@@ -14,7 +14,7 @@ from kapsoweb.doors.access_rules import Access
 from kapsoweb.doors.cursors import make_cursor, read_cursor
 from kapsoweb.doors.limits import JSON_BODY_BYTES
 from kapsoweb.doors.rest.authentication import BearerAuthentication
-from kapsoweb.doors.rest.bodies import ApiRequest, JsonParser
+from kapsoweb.doors.rest.bodies import ApiRequest, ExactTypes, JsonParser
 from kapsoweb.doors.rest.errors import not_authenticated
 from kapsoweb.doors.rest.operations import Operation, operation_of
 from kapsoweb.doors.rest.serializers import NoQuery, StrictSerializer, read_query, read_values
@@ -34,6 +34,7 @@ class ApiView(APIView):
     authentication_classes: Any = (BearerAuthentication,)
     permission_classes = (AllowAny,)  # the rule is checked in `initial`, and what is done by the Workspace
     parser_classes: Any = (JsonParser,)
+    content_negotiation_class = ExactTypes
     renderer_classes: Any = (JSONRenderer,)
     metadata_class = None
     query: dict[str, Any]

@@ -117,6 +117,9 @@ def test_every_bad_field_is_named_at_once_and_no_value_is_repeated(program: Prog
         ("application/json; charset=utf-16", '{"name": "a"}'.encode("utf-16")),
         ("application/xml", b"<name>a</name>"),
         ("nonsense", b'{"name": "a"}'),
+        ("*/*", b'{"name": "a"}'),
+        ("application/*", b'{"name": "a"}'),
+        ("application/json\x0b", b'{"name": "a"}'),
         ("", b'{"name": "a"}'),
     ],
 )
