@@ -4,7 +4,8 @@ What is brought in is as if it had been decided here: its item has the partition
 propensity is the largest that it has been exposed to, there or here. The propensity is taken to be of the one draw.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
@@ -17,6 +18,7 @@ from cyclotron.endpoints import definition_of
 from cyclotron.models import Classifier, Decision, DecisionOutput, Item
 from cyclotron.store import Store
 from kapsoweb.foundation.canonical import digest
+from kapsoweb.foundation.errors import KapsoError
 from kapsoweb.foundation.identifiers import new_id
 
 MOST_AT_ONCE = 500
@@ -24,7 +26,7 @@ _ROUNDING = 1e-6  # how far shares that were rounded on their way here may be fr
 
 
 class InvalidForeignDecisionError(CyclotronError):
-    """A decision made elsewhere breaks a rule; `detail` has its place in the list and the field."""
+    """A decision made elsewhere breaks a rule; `detail` has its place in the list, from 0, and the field."""
 
     id = "invalid-decision"
 
@@ -70,7 +72,8 @@ def import_decisions(store: Store, decisions: Sequence[ForeignDecision], *, now:
     """Record decisions made elsewhere, all or none, 500 at most. No model is called.
 
     The same decision again records nothing. Raises `InvalidForeignDecisionError`, `InvalidItemError`,
-    `InvalidPropensityError`, or `ItemChangedError` for an item that is known with other values.
+    `InvalidPropensityError`, or `ItemChangedError` for an item that is known with other values; the `detail` of each
+    has the `place` in the list, from 0.
     """
     if not 1 <= len(decisions) <= MOST_AT_ONCE:
         raise InvalidForeignDecisionError(
@@ -80,11 +83,13 @@ def import_decisions(store: Store, decisions: Sequence[ForeignDecision], *, now:
         locked = store.lock()
         classifiers = list(store.classifiers())
         for place, decision in enumerate(decisions):
-            _check(decision, classifiers, place)
+            with _at(place):
+                _check(decision, classifiers, place)
         ids = []
-        for decision in decisions:
+        for place, decision in enumerate(decisions):
             content = digest(asdict(decision))
-            item = item_of(store, locked.seed, decision.identity, decision.values, digest(decision.values), now)
+            with _at(place):
+                item = item_of(store, locked.seed, decision.identity, decision.values, digest(decision.values), now)
             known = store.all(Decision).filter(item=item, foreign_digest=content).exists()
             ids.append(None if known else _record(store, classifiers, item, decision, content, now))
         recorded = [decision_id for decision_id in ids if decision_id is not None]
@@ -97,6 +102,15 @@ def import_decisions(store: Store, decisions: Sequence[ForeignDecision], *, now:
                 now=now,
             )
     return ImportedDecisions(tuple(ids), recorded=len(recorded), known=len(ids) - len(recorded))
+
+
+@contextmanager
+def _at(place: int) -> Iterator[None]:
+    """Add the place in the list to what is refused without one."""
+    try:
+        yield
+    except KapsoError as error:
+        raise type(error)(error.message, **{**error.detail, "place": place}) from error
 
 
 def _record(

@@ -238,7 +238,7 @@ class DecisionsImportView(CyclotronView):
     )
     def post(self, request: Request, cyclotron_id: str) -> Response:  # noqa: ARG002 - the framework passes it
         """All or none; no model is called. Needs the role operator."""
-        given = [_foreign(values) for values in self.body()["decisions"]]
+        given = [foreign_decision(values) for values in self.body()["decisions"]]
         return self.answer(self.workspace.import_decisions(cyclotron_id, given))
 
 
@@ -253,7 +253,8 @@ def _output(output: Output) -> dict[str, Any]:
     }
 
 
-def _foreign(values: dict[str, Any]) -> ForeignDecision:
+def foreign_decision(values: dict[str, Any]) -> ForeignDecision:
+    """What a `ForeignDecisionInput` has read."""
     outputs = {name: ForeignOutput(**output) for name, output in values["outputs"].items()}
     return ForeignDecision(
         identity=values["item_id"],

@@ -8,10 +8,7 @@ from typing import Any
 from django.conf import settings
 
 from cyclotron import queries
-from cyclotron.actions import freeze_held_out_set
-from cyclotron.actions.asking import Asker
-from cyclotron.actions.evaluating import close_lost_evaluation, confirm_evaluation
-from cyclotron.actions.replaying import replay_rows
+from cyclotron.actions.evaluating import close_lost_evaluation
 from cyclotron.adapters.configured import decision_model
 from cyclotron.core.definition import ClassifierDefinition, CyclotronDefinition
 from cyclotron.core.errors import EvaluationRunningError, NoSuchReportError, NothingToScoreError
@@ -20,10 +17,10 @@ from cyclotron.core.overview import SetSummary, Status
 from cyclotron.core.replay import parse_replay
 from cyclotron.core.report import time_text
 from cyclotron.core.report_text import report_csv, report_json, report_markdown
-from cyclotron.engine import open_store
 from cyclotron.models import Evaluation
 from cyclotron.plan import make_plan
 from cyclotron.store import ROOM, Store, store_of
+from cyclotron.workspace import Workspace
 from kapsoweb.accounts.access import access_record_by_name, access_records, local_caller
 from kapsoweb.accounts.actions import check_name
 from kapsoweb.cli.documents import read_text, write_text
@@ -63,9 +60,9 @@ def create(given: argparse.Namespace) -> Result:
         ),
         learn_every=given.learn_every,
     )
-    store = open_store(given.name, definition)
-    document = {"name": given.name, "id": store.cyclotron_id, "fingerprint": definition.fingerprint}
-    return Result(document, (f"{given.name} is ready: {store.cyclotron_id}",))
+    held = Workspace(local_caller()).create_or_open(name=given.name, definition=definition)
+    document = {"name": given.name, "id": held.id, "fingerprint": definition.fingerprint}
+    return Result(document, (f"{given.name} is ready: {held.id}",))
 
 
 def replay(given: argparse.Namespace) -> Result:
@@ -84,8 +81,7 @@ def replay(given: argparse.Namespace) -> Result:
         otherwise=given.otherwise,
         labels=classifier.definition["labels"],
     )
-    asker = Asker(store, decision_model(), clock.now)
-    done = replay_rows(asker, rows, progress=Progress("replay"))
+    done = Workspace(local_caller()).replay(store.cyclotron_id, rows, progress=Progress("replay"))
     bad = sorted((*table.bad, *unfit, *done.bad), key=lambda row: row.line)
     for row in bad:
         say(f"{given.file}:{row.line}: {row.sentence} [{row.rule}]")
@@ -116,12 +112,21 @@ def freeze(given: argparse.Namespace) -> Result:
     """Freeze the eligible labels."""
     store = _store(given.name)
     before = store.classifier().current_set_id
-    summary = freeze_held_out_set(store, now=clock.now())
+    summary = Workspace(local_caller()).freeze(store.cyclotron_id)
     new = summary.id != before
     counts = ", ".join(f"{count} {label}" for label, count in summary.label_counts.items())
     return Result(
         {"heldOutSet": _set(summary), "new": new},
         (f"{'Frozen' if new else 'Nothing new; still'}: {summary.size} items ({counts}), set {summary.id[:12]}",),
+    )
+
+
+def undo(given: argparse.Namespace) -> Result:
+    """Retract a review; the label before it, if any, counts again."""
+    undone = Workspace(local_caller()).undo(_store(given.name).cyclotron_id, identity=given.review)
+    return Result(
+        {"review": given.review, "undone": undone},
+        ("Undone: the label before it, if any, counts again." if undone else "That review had been undone already.",),
     )
 
 
@@ -148,14 +153,7 @@ def bound(given: argparse.Namespace) -> Result:
 def evaluate(given: argparse.Namespace) -> Result:
     """Evaluate under the confirmed bound and wait for the end."""
     store = _store(given.name)
-    started = confirm_evaluation(
-        store,
-        model=decision_model(),
-        account_id=local_caller().account.id,
-        clock=clock.now,
-        confirmed_bound=given.confirm,
-        allow_live=settings.KAPSOWEB_ALLOW_LIVE,
-    )
+    started = Workspace(local_caller()).evaluate(store.cyclotron_id, confirmed_bound=given.confirm)
     if started.job_id:
         wait_for(started.job_id, Progress("requests answered"))
     close_lost_evaluation(store, now=clock.now())

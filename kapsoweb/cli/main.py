@@ -135,6 +135,13 @@ def _cyclotron_commands(parser: argparse.ArgumentParser) -> None:
     )
     replay.add_argument("--else", metavar="LABEL", dest="otherwise", help="the label of every other value")
 
+    decisions = add("import-decisions", "Bring in decisions that were made elsewhere, with their propensities.", "")
+    decisions.add_argument("file", metavar="FILE.jsonl", help="one decision on each line, as the REST API takes them")
+    decisions.set_defaults(command="kapsoweb.cli.decision_commands:import_decisions")
+
+    undo = add("undo", "Retract a review.", "undo")
+    undo.add_argument("review", metavar="REVIEW", help="the review's identity")
+
     add("status", "Show counts, the active version and when learning is due.", "status")
     add("freeze", "Freeze a held-out set; no model is called.", "freeze")
     add("bound", "Show how many model requests an evaluation would make at most.", "bound")
