@@ -8,4 +8,8 @@ from kapsoweb.doors.body_guard import BodyGuard
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "kapsoweb.settings.local")
 
-application = BodyGuard(get_asgi_application())
+django_application = get_asgi_application()  # sets Django up, which the pages' module needs
+
+from kapsoweb.pages.errors import too_large_page  # noqa: E402
+
+application = BodyGuard(django_application, page=too_large_page)

@@ -1,14 +1,15 @@
 """A limit on request bodies before anything of the lab sees them.
 
 Django under ASGI writes a whole body to a temporary file before it looks for a view, so a limit in the view comes too
-late for the disk. The views' own limits are smaller.
+late for the disk. The views' own limits are smaller. A browser hears an answer only once it has sent everything, or
+shows a connection that was reset: what it sends too much is read and forgotten, up to a limit of its own.
 """
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from kapsoweb.doors.limits import ANY_BODY_BYTES
+from kapsoweb.doors.limits import ANY_BODY_BYTES, FORGOTTEN_BODY_BYTES
 
 Message = Mapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -25,11 +26,17 @@ _REFUSAL = {
 
 
 class BodyGuard:
-    """An ASGI application around another, which never sees a body of more than `most` bytes."""
+    """An ASGI application around another, which never sees a body of more than `most` bytes.
 
-    def __init__(self, application: Application, most: int = ANY_BODY_BYTES) -> None:
+    `page` makes the HTML that a browser is answered with; every other client gets the machines' one shape of error.
+    """
+
+    def __init__(
+        self, application: Application, most: int = ANY_BODY_BYTES, page: Callable[[], str] | None = None
+    ) -> None:
         self.application = application
         self.most = most
+        self.page = page
 
     async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
         """Pass on, or answer 413 as soon as the announced or the received length is too much."""
@@ -37,7 +44,7 @@ class BodyGuard:
             await self.application(scope, receive, send)
             return
         if _announced(scope) > self.most:
-            await _refuse(send)
+            await self._refuse(scope, receive, send)
             return
         seen = 0
         refused = False
@@ -59,22 +66,45 @@ class BodyGuard:
 
         await self.application(scope, counted, watched)
         if refused and not answered:
-            await _refuse(send)
+            await self._refuse(scope, receive, send)
+
+    async def _refuse(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
+        if self.page is None or b"text/html" not in _header(scope, b"accept"):
+            await _answer(send, b"application/json", json.dumps(_REFUSAL, separators=(",", ":")).encode())
+            return
+        await _forget(receive)
+        await _answer(send, b"text/html; charset=utf-8", self.page().encode())
 
 
-def _announced(scope: dict[str, Any]) -> int:
+def _announced(scope: Mapping[str, Any]) -> int:
+    value = _header(scope, b"content-length")
+    return int(value) if value.isdigit() else 0
+
+
+def _header(scope: Mapping[str, Any], wanted: bytes) -> bytes:
     for name, value in scope.get("headers", ()):
-        if name.lower() == b"content-length" and value.isdigit():
-            return int(value)
-    return 0
+        if name.lower() == wanted:
+            found: bytes = value
+            return found
+    return b""
 
 
-async def _refuse(send: Send) -> None:
-    body = json.dumps(_REFUSAL, separators=(",", ":")).encode()
+async def _forget(receive: Receive) -> None:
+    """Read what is left of a body and keep none of it, until it ends or is beyond all measure."""
+    left = FORGOTTEN_BODY_BYTES
+    while left > 0:
+        message = await receive()
+        if message["type"] != "http.request" or not message.get("more_body", False):
+            return
+        left -= len(message.get("body", b""))
+
+
+async def _answer(send: Send, kind: bytes, body: bytes) -> None:
     headers = [
-        (b"content-type", b"application/json"),
+        (b"content-type", kind),
         (b"content-length", str(len(body)).encode()),
         (b"cache-control", b"no-store"),
+        (b"content-security-policy", b"default-src 'none'; style-src 'self'; img-src 'self'"),
         (b"connection", b"close"),  # what is left of the body is not read
     ]
     await send({"type": "http.response.start", "status": 413, "headers": headers})

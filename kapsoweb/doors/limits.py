@@ -12,6 +12,7 @@ DECISIONS_BODY_BYTES = 16 * 2**20  # decisions that were made elsewhere
 DECISIONS_MOST = 500  # of them, in one request
 FILE_BYTES = 32 * 2**20  # a CSV file
 ANY_BODY_BYTES = 40 * 2**20  # whatever the address; a longer body is not even received
+FORGOTTEN_BODY_BYTES = 512 * 2**20  # of a longer body: read and dropped so that a browser hears the answer
 JSON_DEPTH = 64  # objects and arrays inside one another
 QUERY_CHARACTERS = 4096  # the whole query string
 CURSOR_CHARACTERS = 400

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 
+from kapsoweb.doors.limits import ANY_BODY_BYTES
 from kapsoweb.doors.rest.errors import (
     ForbiddenError,
     InternalError,
@@ -54,6 +55,12 @@ _NOT_FOUND = ErrorPage(
     "Nothing is at this address, or it is not yours to see.",
     "Check the address, or find the record from the list.",
 )
+_TOO_LARGE = ErrorPage(
+    "body-too-large",
+    "This is too large",
+    f"More was sent than the {ANY_BODY_BYTES // 2**20} MiB that any page takes. Nothing was changed.",
+    "Go back and send less: a file can be split.",
+)
 _FAULT = ErrorPage(
     "internal-error",
     "Something went wrong here",
@@ -73,6 +80,11 @@ def _page(page: ErrorPage, status: int) -> HttpResponse:
     response = HttpResponse(render_to_string("errors/error.html", asdict(page)), status=status)
     response.headers["Cache-Control"] = "no-store"
     return response
+
+
+def too_large_page() -> str:
+    """The page for a body that is too large, which no view has seen."""
+    return render_to_string("errors/error.html", asdict(_TOO_LARGE))
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:  # noqa: ARG001 - Django passes it
