@@ -1,6 +1,5 @@
 """Addresses of the pages that belong to no room."""
 
-from django.contrib.auth.views import LogoutView
 from django.urls import path
 
 from kapsoweb.pages import job_views, views
@@ -11,7 +10,7 @@ urlpatterns = [
     path("", views.home, name="home"),
     path("sign-in/", views.SignIn.as_view(), name="sign-in"),
     path("sign-in/<str:token>/", views.sign_in_by_link, name="sign-in-by-link"),
-    path("sign-out/", LogoutView.as_view(next_page="pages:sign-in"), name="sign-out"),
+    path("sign-out/", views.SignOut.as_view(), name="sign-out"),
     path("account/", overview.account, name="account"),
     path("account/switch/", overview.switch, name="account-switch"),
     path("account/new/", overview.create, name="account-create"),

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 from django.contrib.auth import login
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.forms import AuthenticationForm
-from django.contrib.auth.views import LoginView
+from django.contrib.auth.views import LoginView, LogoutView
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
@@ -38,6 +38,13 @@ class SignIn(LoginView):
             query = urlencode({"next": request.htmx.current_url_abs_path or "/"}, safe="/")  # type: ignore[attr-defined]
             return HttpResponseClientRedirect(f"{request.path}?{query}")
         return super().get(request, *args, **kwargs)
+
+
+class SignOut(LogoutView):
+    """End the visit. Anybody may: whoever has none is shown the sign-in page."""
+
+    access = PUBLIC
+    next_page = "pages:sign-in"
 
 
 @access(needs=None)
