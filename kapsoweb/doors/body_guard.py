@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from kapsoweb.doors.limits import ANY_BODY_BYTES, FORGOTTEN_BODY_BYTES
+from kapsoweb.doors.statuses import ADDRESSES
 
 Message = Mapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -69,7 +70,8 @@ class BodyGuard:
             await self._refuse(scope, receive, send)
 
     async def _refuse(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
-        if self.page is None or b"text/html" not in _header(scope, b"accept"):
+        for_a_browser = b"text/html" in _header(scope, b"accept") and not scope.get("path", "").startswith(ADDRESSES)
+        if self.page is None or not for_a_browser:
             await _answer(send, b"application/json", json.dumps(_REFUSAL, separators=(",", ":")).encode())
             return
         await _forget(receive)

@@ -10,10 +10,9 @@ from rest_framework import exceptions
 from rest_framework.response import Response
 
 from kapsoweb.accounts.errors import UnknownTokenError
-from kapsoweb.doors.statuses import STATUS_OF_KIND
+from kapsoweb.doors.statuses import ADDRESSES, STATUS_OF_KIND
 from kapsoweb.foundation.errors import KapsoError, Kind
 
-ADDRESSES = "/api/"  # every answer below it has the one error shape, whoever made it
 CHALLENGE = 'Bearer realm="kapsoweb"'
 
 

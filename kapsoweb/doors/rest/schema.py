@@ -9,9 +9,9 @@ from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiParameter
 
-from kapsoweb.doors.rest.errors import ADDRESSES
 from kapsoweb.doors.rest.idempotency import HEADER, KEY_PATTERN, REPLAYED
 from kapsoweb.doors.rest.operations import operation_of
+from kapsoweb.doors.statuses import ADDRESSES
 
 _BEARER = "bearer"
 _ENUM_MARK = "x-spec-enum-id"

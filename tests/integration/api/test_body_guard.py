@@ -14,7 +14,10 @@ MOST = 100
 
 
 def exchange(
-    chunks: list[bytes], headers: list[tuple[bytes, bytes]] | None = None, page: Callable[[], str] | None = None
+    chunks: list[bytes],
+    headers: list[tuple[bytes, bytes]] | None = None,
+    page: Callable[[], str] | None = None,
+    path: str = "/",
 ) -> tuple[list[Message], list[bytes]]:
     """What was answered to a body in these chunks, and the chunks that the application behind the guard was given."""
     sent: list[Message] = []
@@ -41,7 +44,7 @@ def exchange(
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": b"done"})
 
-    scope: dict[str, Any] = {"type": "http", "headers": headers or []}
+    scope: dict[str, Any] = {"type": "http", "path": path, "headers": headers or []}
     asyncio.run(BodyGuard(application, MOST, page)(scope, receive, send))
     return sent, given
 
@@ -79,6 +82,12 @@ def test_a_browser_sends_all_of_it_and_then_gets_a_page(announced: list[tuple[by
 
 def test_a_machine_is_answered_at_once_though_there_is_a_page() -> None:
     sent, _ = exchange([b"a" * 60] * 9, [(b"content-length", b"540"), (b"accept", b"*/*")], lambda: "<h1></h1>")
+    assert (b"content-type", b"application/json") in sent[0]["headers"]
+
+
+def test_a_machines_address_has_the_machines_answer_whatever_is_accepted() -> None:
+    headers = [(b"content-length", b"540"), (b"accept", b"text/html")]
+    sent, _ = exchange([b"a" * 60] * 9, headers, lambda: "<h1></h1>", "/api/v1/cyclotrons")
     assert (b"content-type", b"application/json") in sent[0]["headers"]
 
 
