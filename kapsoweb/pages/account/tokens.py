@@ -8,7 +8,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from kapsoweb.accounts.access import access_all
 from kapsoweb.accounts.actions.tokens import create_token, revoke_token, tokens_of
 from kapsoweb.accounts.models import ApiToken
-from kapsoweb.accounts.roles import Role
+from kapsoweb.accounts.roles import Role, lesser
 from kapsoweb.doors.access_rules import access
 from kapsoweb.doors.statuses import STATUS_OF_KIND
 from kapsoweb.foundation import clock
@@ -27,7 +27,9 @@ def tokens(request: HttpRequest) -> HttpResponse:
     caller = caller_of(request)
     holdings = list(access_all(caller))
     if request.method != "POST":
-        return _page(request, TokenForm(caller, holdings, initial={"role": caller.role.value}), 200)
+        return _page(
+            request, TokenForm(caller, holdings, initial={"role": lesser(caller.role, Role.OPERATOR).value}), 200
+        )
     form, status = TokenForm(caller, holdings, request.POST), 400
     if form.is_valid():
         given = form.cleaned_data
@@ -46,7 +48,7 @@ def tokens(request: HttpRequest) -> HttpResponse:
             form.refuse(error)
             status = STATUS_OF_KIND[error.kind]
         else:
-            fresh = TokenForm(caller, holdings, initial={"role": caller.role.value})
+            fresh = TokenForm(caller, holdings, initial={"role": lesser(caller.role, Role.OPERATOR).value})
             return _page(request, fresh, 200, made=token, secret=secret)
     return _page(request, form, status)
 
