@@ -12,15 +12,20 @@ from cyclotron.actions import create_cyclotron
 from cyclotron.actions.evaluating import confirm_evaluation
 from cyclotron.adapters.local import LocalModel
 from cyclotron.core.definition import ClassifierDefinition, CyclotronDefinition
+from cyclotron.core.imports import ImportColumns
 from cyclotron.core.report import build_report
 from cyclotron.core.scored import ScoredItem
 from cyclotron.models import Report
 from cyclotron.store import Store
-from kapsoweb.accounts.access import local_account
+from cyclotron.workspace import Workspace
+from kapsoweb.accounts.access import local_account, local_caller
 from kapsoweb.accounts.actions import create_sign_in_link
+from kapsoweb.doors.account_jobs import cancel_job
 from kapsoweb.foundation import clock
+from kapsoweb.jobs.running import run
 from tests.support.held_cyclotrons import HELD_AT, held_cyclotron, hold, run_queued_jobs
 from tests.support.held_out_reports import example_report, random_items, report_inputs
+from tests.support.people import lab_owner
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -59,7 +64,7 @@ PALE_TEXTS = """() => {
 
 @pytest.fixture
 def laboratory(live_server: Any) -> dict[str, str]:
-    """Addresses of pages in all states: a report, a report of twelve odd labels, one running, one interrupted, none."""
+    """Addresses of pages in all states: reports, one of twelve odd labels; files; jobs; items; the account's pages."""
     ready = held_cyclotron("screening")
     evaluate(ready)
     run_queued_jobs()
@@ -71,7 +76,18 @@ def laboratory(live_server: Any) -> dict[str, str]:
     rewrite(odd_report, odd_document())
     running = held_cyclotron("running")
     evaluate(running)
+    files = {state: brought_in(ready, state) for state in ("received", "started", "done", "stopped")}
     return {
+        "create": reverse("cyclotron:create"),
+        "imports": address(ready, "imports"),
+        **{f"import {state}": address(ready, "import", file.id) for state, file in files.items()},
+        "events": address(ready, "events"),
+        "jobs": reverse("pages:jobs"),
+        "job": reverse("pages:job", args=[files["stopped"].job_id]),
+        "items": address(ready, "items"),
+        "item": address(ready, "item", str(next(iter(queries.item_keys(ready, ["مرحبا/🧪/" + "x" * 480]).values())))),
+        "review": address(ready, "review"),
+        **{name: reverse(f"pages:{name}") for name in ("account", "members", "tokens", "audit")},
         "list": reverse("cyclotron:list"),
         "ready": address(ready),
         "report": address(ready, "report", report.id),
@@ -81,6 +97,25 @@ def laboratory(live_server: Any) -> dict[str, str]:
         "running": address(running),
         "missing": "/cyclotrons/missing/",
     }
+
+
+def brought_in(store: Store, state: str) -> queries.FileImportSummary:
+    """A file of odd rows in one state: looked at, waiting, done or stopped."""
+    workspace = Workspace(local_caller())
+    rows = [f'{state}-{number},"نص طويل 🧪 {"word " * 40}",include' for number in range(3)]
+    rows += [f'"مرحبا/🧪/{"x" * 480}",odd,exclude', *[f"torn {number}" for number in range(25)]]
+    data = "\n".join(["id,text,label", *rows]).encode()
+    name = f"{'a very long name of a file ' * 4}{state}{'y' * 60}.csv"
+    found = workspace.upload(store.cyclotron_id, filename=name, data=data)
+    if state == "received":
+        return found
+    columns = ImportColumns("id", ("text",), "label")
+    found = workspace.start_import(store.cyclotron_id, found.id, columns=columns)
+    if state == "done":
+        run(found.job_id, "worker-of-the-test")
+    if state == "stopped":
+        cancel_job(local_caller(), found.job_id, clock.now())
+    return found
 
 
 def evaluate(store: Store) -> None:
@@ -162,13 +197,15 @@ def test_the_keyboard_reaches_everything_and_shows_where_it_is(page: Page, live_
 def test_one_button_a_page_is_the_primary_one(
     page: Page, live_server: Any, sign_in: Page, laboratory: dict[str, str]
 ) -> None:
-    for name in ("ready", "waiting", "running", "odd"):
+    with_one = ("ready", "waiting", "running", "odd", "create", "imports", "import received", "import stopped")
+    for name in with_one:
         page.goto(live_server.url + laboratory[name])
         expect(page.locator("button.primary")).to_have_count(1)
         expect(page.locator("main h1")).to_have_count(1)
 
 
 def test_a_running_evaluation_can_be_followed_without_script(browser: Browser, page: Page, live_server: Any) -> None:
+    lab_owner()
     store = held_cyclotron()
     evaluate(store)
     context = browser.new_context(java_script_enabled=False)
@@ -198,6 +235,7 @@ def test_a_report_prints_on_two_pages(page: Page, live_server: Any, sign_in: Pag
 
 
 def test_times_become_local_and_keep_utc_in_their_title(browser: Browser, page: Page, live_server: Any) -> None:
+    lab_owner()
     context = browser.new_context(timezone_id="Asia/Tokyo", locale="en-GB")
     far = context.new_page()
     far.goto(f"{live_server.url}/sign-in/{create_sign_in_link(clock.now())}/")
