@@ -167,10 +167,8 @@ def test_what_changes_nothing_is_not_written_down(whole: Whole) -> None:
 
 
 def test_a_review_is_in_the_callers_name(whole: Whole) -> None:
-    reviewer = caller(Role.REVIEWER, name="ada")
-    Workspace(reviewer).review(
-        whole.store.cyclotron_id, identity="said", decision_id=waiting_decision(), label=LABELS[0]
-    )
+    ada, here = Workspace(caller(Role.REVIEWER, name="ada")), whole.store.cyclotron_id
+    ada.review(here, identity="said", decision_id=waiting_decision(), label="include")
     assert Review.objects.get(identity="said").reviewer == "ada"
 
 
