@@ -49,7 +49,7 @@ def held_out_fields(service_of: ServiceOf) -> tuple[type[graphene.ObjectType], t
             JSON,
             Access(needs=Role.VIEWER, record="cyclotronId"),
             overview,
-            "What the held-out panel of one classifier shows: `held-out-overview.v1.schema.json`.",
+            "What the held-out panel of one classifier shows: `cyclotron-held-out-overview.v1.schema.json`.",
             cyclotron_id=graphene.ID(required=True),
             classifier=graphene.String(description="A classifier's name; the first of the cyclotron without."),
         )
@@ -62,7 +62,7 @@ def held_out_fields(service_of: ServiceOf) -> tuple[type[graphene.ObjectType], t
             Access(needs=Role.OPERATOR, record="payload.cyclotronId"),
             command,
             "Freeze a held-out set, or confirm an evaluation by the bound that the overview showed: "
-            "`held-out-command.v1.schema.json`.",
+            "`cyclotron-held-out-command.v1.schema.json`.",
             action=graphene.String(required=True, description='"freeze" or "evaluate".'),
             payload=JSON(required=True),
         )
