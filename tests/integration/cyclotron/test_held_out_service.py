@@ -21,6 +21,7 @@ from cyclotron.core.errors import (
     NoHeldOutSetError,
     NoSuchCyclotronError,
     PlanChangedError,
+    RequestCeilingError,
     RequestIdReusedError,
 )
 from cyclotron.core.held_out_format import (
@@ -57,6 +58,7 @@ class Host:
         self.model = CountingModel()
         self.opened: list[int | None] = []
         self.open = 0
+        self.most: int | None = None  # a ceiling of the host's own
         self.refuses_with: Any = PermissionError("not yours")
 
     @contextmanager
@@ -66,7 +68,8 @@ class Host:
         self.opened.append(max_requests)
         self.open += 1
         try:
-            yield Cyclotron(self.store, self.model, max_requests=max_requests)
+            ceiling = max_requests if self.most is None else self.most
+            yield Cyclotron(self.store, self.model, max_requests=ceiling)
         finally:
             self.open -= 1
 
@@ -160,6 +163,15 @@ def test_a_stale_bound_or_plan_spends_nothing(host: Host, changed: dict[str, Any
     with pytest.raises(error):
         service.command("evaluate", payload)
     assert (host.model.count, Permit.objects.count(), Evaluation.objects.count()) == (0, 0, 0)
+
+
+def test_a_bound_beyond_the_hosts_own_ceiling_spends_nothing(host: Host) -> None:
+    payload = evaluation_of(host.service().overview(host.store.cyclotron_id))
+    host.most = payload["confirmedRequestBound"] - 1
+    with pytest.raises(RequestCeilingError) as refused:
+        host.service().command("evaluate", payload)
+    assert refused.value.detail == {"requestBound": host.most + 1, "left": host.most}
+    assert (host.model.count, Permit.objects.count(), Evaluation.objects.count(), host.open) == (0, 0, 0, 0)
 
 
 def test_a_request_id_with_other_content_is_an_error_and_spends_nothing(host: Host) -> None:
