@@ -65,18 +65,21 @@ def column_choices(
     columns: Sequence[FileColumn], *, id_column: str, text_columns: Sequence[str], label_column: str
 ) -> list[ColumnChoice]:
     """The file's columns, with what each is used for."""
-    return [
-        ColumnChoice(
-            name=column.name,
-            shown=column.name or "(no name)",
-            examples=column.examples,
-            off="" if column.usable and column.name else _why_unusable(column),
-            is_id=column.usable and column.name == id_column,
-            is_text=column.usable and column.name in text_columns,
-            is_label=column.usable and column.name == label_column,
+    choices = []
+    for column in columns:
+        off = "" if column.usable and column.name else _why_unusable(column)
+        choices.append(
+            ColumnChoice(
+                name=column.name,
+                shown=column.name or "(no name)",
+                examples=column.examples,
+                off=off,
+                is_id=not off and column.name == id_column,
+                is_text=not off and column.name in text_columns,
+                is_label=not off and column.name == label_column,
+            )
         )
-        for column in columns
-    ]
+    return choices
 
 
 def _why_unusable(column: FileColumn) -> str:

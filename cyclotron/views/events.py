@@ -1,5 +1,7 @@
 """What happened to a cyclotron."""
 
+from functools import partial
+
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.cache import never_cache
@@ -8,7 +10,7 @@ from django.views.decorators.http import require_safe
 from cyclotron import queries
 from cyclotron.presentation.event_list import GROUPS, event_row
 from cyclotron.views.frame import EVENTS, frame_of
-from cyclotron.views.parameters import address, is_number
+from cyclotron.views.parameters import address, classifier_name, is_number
 from cyclotron.workspace import Workspace
 from kapsoweb.accounts.roles import Role
 from kapsoweb.doors.access_rules import access
@@ -30,32 +32,23 @@ def events(request: HttpRequest, cyclotron_id: str) -> HttpResponse:
         after=int(given) if is_number(given) else None,
         limit=PAGE_DEFAULT,
     )
-    kind = chosen.key if chosen else None
+    classifier = classifier_name(request.GET.get("classifier"))
+    where = partial(address, "cyclotron:events", held.id, classifier=classifier)
+    here = partial(where, kind=chosen.key if chosen else None)
     identities = {event.detail["item"] for event in window.events if "item" in event.detail}
     keys = queries.item_keys(held.store, sorted(identities))
     context = {
-        **frame_of(held, EVENTS),
+        **frame_of(held, EVENTS, classifier=classifier),
         "rows": [
             event_row(sequence=event.sequence, kind=event.kind, detail=event.detail, at=event.at, keys=keys)
             for event in reversed(window.events)
         ],
         "groups": [
-            {"name": "all", "address": address("cyclotron:events", held.id), "chosen": chosen is None},
-            *(
-                {
-                    "name": group.name,
-                    "address": address("cyclotron:events", held.id, kind=group.key),
-                    "chosen": group is chosen,
-                }
-                for group in GROUPS
-            ),
+            {"name": "all", "address": where(), "chosen": chosen is None},
+            *({"name": each.name, "address": where(kind=each.key), "chosen": each is chosen} for each in GROUPS),
         ],
-        "newest": address("cyclotron:events", held.id, kind=kind) if window.later is not None else "",
-        "later": _at(held.id, kind, window.later),
-        "earlier": _at(held.id, kind, window.earlier),
+        "newest": "" if window.later is None else here(),
+        "later": "" if window.later is None else here(after=str(window.later)),
+        "earlier": "" if window.earlier is None else here(after=str(window.earlier)),
     }
     return render(request, "cyclotron/events.html", context)
-
-
-def _at(cyclotron_id: str, kind: str | None, after: int | None) -> str:
-    return "" if after is None else address("cyclotron:events", cyclotron_id, kind=kind, after=str(after))

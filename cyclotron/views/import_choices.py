@@ -77,6 +77,11 @@ class ImportChoices:
     columns: ImportColumns | None
     problems: tuple[str, ...]
 
+    @property
+    def rates_are_open(self) -> bool:
+        """Whether the rates are shown at once: when one of them is wrong or unusual."""
+        return bool(self.rates.errors) or any(str(field.value() or "") != _start(field.name) for field in self.rates)
+
     def fields(self) -> list[tuple[str, str]]:
         """What a form sends to choose the same again."""
         chosen = [("id", self.id_column), *(("text", name) for name in self.text_columns)]

@@ -29,6 +29,7 @@ from kapsoweb.jobs.queries import live_workers
 from kapsoweb.pages.callers import caller_of
 from kapsoweb.pages.permissions import why_not
 
+RATES = "rates"  # the id of the part of the form that is folded away unless somebody is at it
 BAD_ROWS_SHOWN = 20  # on one page
 UNDER_WAY = frozenset({"queued", "running"})
 STOPPED = frozenset({"failed", "cancelled"})
@@ -61,16 +62,16 @@ class Looked:
 def import_response(looked: Looked, given: QueryDict, refusal: KapsoError | None = None) -> HttpResponse:
     """The page, or for htmx its changing part; `given` has the choices, and `refusal` what was just refused."""
     state = looked.found.state
+    part = looked.request.htmx  # type: ignore[attr-defined]  # django-htmx puts it there
     context: dict[str, Any] = {
-        **frame_of(looked.held, IMPORT, within=True),
+        "cyclotron_id": looked.held.id,
         "found": looked.found,
         "row": import_page.import_row(looked.found),
-        "size": import_page.size_text(looked.found.size),
-        "is_only_classifier": len(queries.classifier_names(looked.held.store)) == 1,
+        "facts": import_page.chosen_facts(looked.found),
         "state": "under-way" if state in UNDER_WAY else "stopped" if state in STOPPED else state,
         "refusal": refusal,
         "refused": sentence_case(refusal.message) if refusal else "",
-        "announce": given.get("announced") is not None,
+        "announce": state == "received" or given.get("announced") is not None,
     }
     if state == "received":
         context |= _preview(looked, given)
@@ -80,12 +81,13 @@ def import_response(looked: Looked, given: QueryDict, refusal: KapsoError | None
         context |= _stopped(looked)
     elif state == "done":
         context |= _done(looked)
-    context["facts"] = import_page.chosen_facts(looked.found)
-    part = looked.request.htmx  # type: ignore[attr-defined]  # django-htmx puts it there
+    if part:
+        return render(looked.request, "cyclotron/import_part.html", context)
+    several = len(queries.classifier_names(looked.held.store)) > 1
+    context |= frame_of(looked.held, IMPORT, within=True, classifier=looked.found.classifier if several else None)
+    context |= {"size": import_page.size_text(looked.found.size), "is_only_classifier": not several}
     status = 200 if refusal is None else STATUS_OF_KIND[refusal.kind]
-    return render(
-        looked.request, "cyclotron/import_part.html" if part else "cyclotron/import.html", context, status=status
-    )
+    return render(looked.request, "cyclotron/import.html", context, status=status)
 
 
 def _preview(looked: Looked, given: QueryDict) -> dict[str, Any]:
@@ -103,7 +105,8 @@ def _preview(looked: Looked, given: QueryDict) -> dict[str, Any]:
         "labels": labels,
         "meanings": import_page.meanings_of(choices.values, choices.meanings),
         "rates": [choices.rates[name] for name in choices.rates.fields],
-        "more_is_open": bool(choices.rates.errors),
+        "more_is_open": choices.rates_are_open or looked.request.htmx.trigger == RATES,  # type: ignore[attr-defined]
+        "rates_id": RATES,
         "discard_off": why_not(looked.workspace.caller, Role.OPERATOR, "throwing it away"),
     }
     if choices.columns is None:

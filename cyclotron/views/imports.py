@@ -145,8 +145,10 @@ def _data(file: "UploadedFile[Any]") -> bytes:
 
 
 def _list(request: HttpRequest, caller: Caller, held: HeldCyclotron, refusal: KapsoError | None = None) -> HttpResponse:
+    classifier = classifier_name(request.GET.get("classifier") or request.POST.get("classifier"))
     context = {
-        **frame_of(held, IMPORT),
+        **frame_of(held, IMPORT, classifier=classifier),
+        "classifier": classifier,
         "rows": [import_page.import_row(found) for found in queries.file_imports(held.store)],
         "classifiers": queries.classifier_names(held.store),
         "limits": import_page.LIMITS,

@@ -133,6 +133,25 @@ def test_a_choice_keeps_the_keyboard_where_it_is_and_lands_in_the_address(
     expect(page.locator("#preview .headline")).to_contain_text("10 of 30")
 
 
+def test_a_rate_keeps_the_keyboard_where_it_is(
+    page: Page, live_server: Any, sign_in: Page, store: Store, screening_file: Written
+) -> None:
+    upload(page, where(live_server, store), screening_file())
+    page.get_by_label("No column is the label").check()
+    expect(page.get_by_text("wait in the review queue")).to_be_visible()
+    page.get_by_text("More: how much is sent to review").click()
+    for rate in ("0.5", "1"):
+        page.get_by_label("Review rate").fill(rate)
+        with page.expect_response(re.compile(f"review_rate={rate}&")):
+            page.keyboard.press("Tab")
+        expect(page.get_by_label("Audit rate")).to_be_focused()
+        expect(page.get_by_label("Review rate")).to_have_value(rate)
+    page.get_by_label("Review rate").fill("often")
+    page.keyboard.press("Tab")
+    expect(page.get_by_text("Enter a number from 0 to 1.")).to_be_visible()
+    expect(page.locator("#start-import")).to_have_count(0)
+
+
 def test_everything_works_without_script(
     browser: Browser, page: Page, live_server: Any, sign_in: Page, store: Store, screening_file: Written
 ) -> None:

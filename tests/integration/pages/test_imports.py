@@ -467,3 +467,40 @@ def test_a_job_that_was_retried_elsewhere_runs_once(operator: Client, store: Sto
     assert run_queued_jobs() == 1
     assert Item.objects.count() == 12
     assert Job.objects.filter(account_id=local_account().pk).count() == 1
+
+
+def test_of_several_classifiers_the_file_is_for_the_chosen_one(operator: Client) -> None:
+    classifiers = (
+        ClassifierDefinition("topic", ("art", "law"), "Which?"),
+        ClassifierDefinition("how urgent?", ("now", "later"), "How urgent?"),
+    )
+    made = create_cyclotron(name="two", definition=CyclotronDefinition("s", classifiers), now=HELD_AT)
+    store = hold(made, "two")
+    assert '<option value="how urgent?" selected>' in body_of(
+        operator.get(address(store), {"classifier": "how urgent?"})
+    )
+    send(operator, store, "id,text,label\n1,a,now\n2,b,art\n", classifier="how urgent?")
+    found = FileImport.objects.get()
+    assert found.classifier.name == "how urgent?"
+    body = body_of(operator.get(address(store, "import", found.id)))
+    assert "1 of 2 rows can come in." in body
+    assert "Import 1 row (up to 2 model requests)" in body
+    assert f'href="{address(store, "events")}?classifier=how+urgent%3F"' in body
+    assert send(operator, store, classifier="no such classifier").status_code == 404
+    assert FileImport.objects.count() == 1
+
+
+def test_changing_a_rate_leaves_the_rates_unfolded(operator: Client, store: Store) -> None:
+    where = address(store, "import", uploaded(operator, store))
+    folded, unfolded = '<details class="more" id="rates"', '<details class="more" open id="rates"'
+    assert folded in body_of(operator.get(where, WITH_REST))
+    assert unfolded in body_of(operator.get(where, WITH_REST | {"review_rate": "0.5"}))
+    assert unfolded in body_of(operator.get(where, WITH_REST | {"review_rate": "x"}))
+    headers = {"HX-Request": "true", "HX-Trigger": "rates"}
+    assert unfolded in body_of(operator.get(where, WITH_REST, headers=headers))
+
+
+def test_a_change_is_said_to_those_who_do_not_see_it(operator: Client, store: Store) -> None:
+    where = address(store, "import", uploaded(operator, store))
+    part = body_of(operator.get(where, WITH_REST, headers={"HX-Request": "true", "HX-Trigger": "choices"}))
+    assert '<p id="import-announcement" hx-swap-oob="innerHTML">12 of 12 rows can come in.</p>' in part
