@@ -87,6 +87,16 @@ def ask(query: str, variables: Mapping[str, Any] | None = None, **more: Any) -> 
     return answer.status_code, json.loads(answer.content)
 
 
+def raw(body: str) -> str:
+    """The id of the refusal of a body as it is."""
+    calls.clear()
+    answer = _view(RequestFactory().post("/graphql/", body.encode(), content_type="application/json"))
+    assert answer.status_code == 400, answer.content[:200]
+    assert calls == []
+    found: str = json.loads(answer.content)["errors"][0]["extensions"]["id"]
+    return found
+
+
 def refused(query: str, variables: Mapping[str, Any] | None = None, **more: Any) -> tuple[str, Any]:
     """The id and the detail of the first error of a request that was refused before anything ran."""
     status, body = ask(query, variables, **more)

@@ -27,7 +27,7 @@ from kapsoweb.doors.graphql import errors
 from kapsoweb.doors.graphql.documents import read_document
 from kapsoweb.doors.graphql.rules import check_rules
 from kapsoweb.doors.graphql.sizes import check_sizes
-from kapsoweb.doors.graphql.variables import check_variable_values, check_variables
+from kapsoweb.doors.graphql.variables import check_commas, check_variable_values, check_variables
 from kapsoweb.doors.limits import GRAPHQL_BODY_BYTES, JSON_DEPTH
 from kapsoweb.doors.rest.errors import (
     CHALLENGE,
@@ -146,7 +146,8 @@ def _body_too_large() -> NoReturn:
 
 
 def parse(data: bytes) -> Asked:
-    """The body of a request, strictly. Raises `UnreadableJsonError` or `InvalidRequestError`."""
+    """The body of a request. Raises `UnreadableJsonError`, `VariablesTooLargeError` or `InvalidRequestError`."""
+    check_commas(data)
     body = read_json(data, where="the body", max_bytes=GRAPHQL_BODY_BYTES, max_depth=JSON_DEPTH)
     if not isinstance(body, dict):
         raise InvalidRequestError("the body must be a JSON object with one query; several in a list are not taken.")

@@ -2,12 +2,13 @@
 
 import json
 import logging
+import time
 from typing import Any
 
 import pytest
 
 from kapsoweb.doors import limits
-from tests.support.toy_schema import ask, calls, refused
+from tests.support.toy_schema import ask, calls, raw, refused
 
 SECRET = "secret text of an item"
 
@@ -140,25 +141,12 @@ def test_nothing_is_converted(argument: str, value: Any) -> None:
     name, kind = argument.split(":")
     body = {"v": value}
     if value == 10**400:
-        found = refused_raw(f"query($v:{kind}){{echo({name}:$v)}}", "1" + "0" * 400)
-        assert found == "unreadable-json"
+        query = json.dumps(f"query($v:{kind}){{echo({name}:$v)}}")
+        assert raw(f'{{"query": {query}, "variables": {{"v": 1{"0" * 400}}}}}') == "unreadable-json"
     else:
         found, detail = refused(f"query($v:{kind}){{echo({name}:$v)}}", body)
         assert (found, list(detail["variables"])) == ("invalid-variables", ["$v"])
     assert refused(f"{{echo({name}:{json.dumps(value)})}}")[0] == "invalid-query"
-
-
-def refused_raw(query: str, number: str) -> str:
-    """The id of the refusal of a variable that Python would not write."""
-    from django.test import RequestFactory
-
-    from tests.support import toy_schema
-
-    body = f'{{"query": {json.dumps(query)}, "variables": {{"v": {number}}}}}'
-    answer = toy_schema._view(RequestFactory().post("/graphql/", body, content_type="application/json"))
-    assert answer.status_code == 400
-    found: str = json.loads(answer.content)["errors"][0]["extensions"]["id"]
-    return found
 
 
 def test_whole_numbers_of_any_size_have_a_type_of_their_own() -> None:
@@ -186,6 +174,21 @@ def test_a_variable_that_is_null_where_none_may_be_is_refused_at_its_field() -> 
 def test_many_values_in_variables_are_refused() -> None:
     for value in ([0] * limits.GRAPHQL_VARIABLE_VALUES, {"a": [[0] * 1000] * 251}, [[[]]] * 130_000):
         assert refused("query($v:JSON){echo(json:$v)}", {"v": value})[0] == "variables-too-large"
+
+
+def test_commas_within_texts_are_no_values() -> None:
+    text = ',"\\,' * limits.GRAPHQL_VARIABLE_VALUES
+    assert ask("query($v:JSON){echo(json:$v)}", {"v": text})[1]["data"]["echo"]["json"] == text
+    most = [0] * (limits.GRAPHQL_VARIABLE_VALUES - 1)
+    assert ask("query($v:JSON){echo(json:$v)}", {"v": most}, operationName=None, extensions={})[0] == 200
+
+
+@pytest.mark.parametrize("start", ['{"query": "', '{"query": "x", "variables": {"v": "', '"'])
+@pytest.mark.parametrize("rest", [",", '\\",', '",', "\\\\,"])
+def test_a_body_that_is_no_json_is_refused_as_fast(start: str, rest: str) -> None:
+    began = time.monotonic()
+    assert raw((start + rest * 3_000_000)[:12_000_000]) in ("unreadable-json", "variables-too-large")
+    assert time.monotonic() - began < 3
 
 
 @pytest.mark.parametrize(
