@@ -6,7 +6,7 @@ from django.db import transaction
 
 from cyclotron.actions.events import append_event
 from cyclotron.core.configuration import Configuration, Endpoint
-from cyclotron.core.definition import DEFAULT_LEARN_EVERY, CyclotronDefinition
+from cyclotron.core.definition import DEFAULT_LEARN_EVERY, CyclotronDefinition, check_learn_every
 from cyclotron.models import Classifier, StoredCyclotron, Version
 from cyclotron.store import Store
 from kapsoweb.foundation.identifiers import new_id
@@ -42,7 +42,11 @@ def create_cyclotron(*, name: str, definition: CyclotronDefinition, now: datetim
 
 
 def set_learning_interval(store: Store, learn_every: int, *, now: datetime) -> None:
-    """Change after how many new training reviews learning is due; counted from the last learning step as before."""
+    """Change after how many new training reviews learning is due; counted from the last learning step as before.
+
+    Raises `InvalidDefinitionError` for what is no whole number from 1.
+    """
+    check_learn_every(learn_every)
     with store.transaction():
         locked = store.lock()
         if locked.learn_every == learn_every:

@@ -114,14 +114,17 @@ class CyclotronDefinition:
         names = [classifier.name for classifier in self.classifiers]
         if len(set(names)) != len(names):
             raise InvalidDefinitionError("the classifiers of a cyclotron must have different names.", names=names)
-        if self.learn_every is not None and (
-            isinstance(self.learn_every, bool)
-            or not isinstance(self.learn_every, int)
-            or not 1 <= self.learn_every <= MAX_LEARN_EVERY
-        ):
-            raise InvalidDefinitionError(f"learn_every must be a whole number of reviews, 1 to {MAX_LEARN_EVERY:,}.")
+        if self.learn_every is not None:
+            check_learn_every(self.learn_every)
 
     @property
     def fingerprint(self) -> str:
         """Digest of the seed and the classifiers: a store refuses a definition whose fingerprint changed."""
         return digest({"seed": self.seed, "classifiers": [item.as_json() for item in self.classifiers]})
+
+
+def check_learn_every(learn_every: int) -> int:
+    """Return a learning interval unless it is no whole number from 1; raises `InvalidDefinitionError`."""
+    if isinstance(learn_every, bool) or not isinstance(learn_every, int) or not 1 <= learn_every <= MAX_LEARN_EVERY:
+        raise InvalidDefinitionError(f"learn_every must be a whole number of reviews, 1 to {MAX_LEARN_EVERY:,}.")
+    return learn_every
