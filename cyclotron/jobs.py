@@ -8,6 +8,7 @@ from cyclotron.actions.file_imports import JOB_KIND as IMPORT
 from cyclotron.actions.file_imports import run_file_import
 from cyclotron.adapters.configured import decision_model
 from cyclotron.store import Store
+from cyclotron.workspace.access import require_live
 from kapsoweb.foundation import clock
 from kapsoweb.jobs.registry import job
 from kapsoweb.jobs.running import Claim
@@ -30,7 +31,11 @@ def evaluate(claim: Claim) -> dict[str, Any]:
 
 @job(IMPORT, repeatable=True)
 def import_file(claim: Claim) -> dict[str, Any]:
-    """Bring a file's rows in; the result says what came of them so far."""
+    """Bring a file's rows in; the result says what came of them so far.
+
+    Live calls are asked for here too: they may have been switched off since the import began or last stopped.
+    """
+    require_live()
     found = run_file_import(
         Store(using=claim.payload["store"], cyclotron_id=claim.payload["cyclotron"]),
         claim.payload["import"],

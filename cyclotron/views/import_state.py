@@ -121,13 +121,14 @@ def _preview(looked: Looked, given: QueryDict) -> dict[str, Any]:
         "bad": bad,
         "bad_rows": [import_page.bad_row(row.line, row.column, row.rule, row.sentence) for row in bad.object_list],
         "again": f"?{urlencode(choices.fields())}",
-        "start_off": _why_no_start(looked.workspace.caller, view.new),
+        "start_off": _why_no_calls(looked.workspace.caller, "importing")
+        or ("" if view.new else "There is no new row to bring in."),
     }
 
 
-def _why_no_start(caller: Caller, new: int) -> str:
-    """Why an import cannot begin now, or nothing."""
-    off = why_not(caller, Role.OPERATOR, "importing")
+def _why_no_calls(caller: Caller, doing: str) -> str:
+    """Why nothing that calls a model can begin now, or nothing."""
+    off = why_not(caller, Role.OPERATOR, doing)
     if off:
         return off
     if not settings.KAPSOWEB_ALLOW_LIVE:
@@ -136,7 +137,7 @@ def _why_no_start(caller: Caller, new: int) -> str:
         decision_model()
     except ModelNotConfiguredError as error:
         return sentence_case(error.message)
-    return "" if new else "There is no new row to bring in."
+    return ""
 
 
 def _running(looked: Looked, given: QueryDict) -> dict[str, Any]:
@@ -160,7 +161,7 @@ def _stopped(looked: Looked) -> dict[str, Any]:
     job, columns = looked.job(), looked.found.columns
     context: dict[str, Any] = {
         "job": job,
-        "go_on_off": why_not(looked.workspace.caller, Role.OPERATOR, "going on"),
+        "go_on_off": _why_no_calls(looked.workspace.caller, "going on"),
     }
     if columns is not None:
         preview = queries.import_preview(looked.held.store, looked.found.id, columns)

@@ -266,3 +266,21 @@ def test_a_job_that_was_retried_elsewhere_runs_once(operator: Client, store: Sto
     assert run_queued_jobs() == 1
     assert Item.objects.count() == 12
     assert Job.objects.filter(account_id=local_account().pk).count() == 1
+
+
+def test_an_import_that_goes_on_with_calls_off_asks_no_model(
+    operator: Client, store: Store, settings: Settings
+) -> None:
+    found = started(operator, store)
+    operator.post(address(store, "import-cancel", found))
+    settings.KAPSOWEB_ALLOW_LIVE = False
+    assert "Calls to a model are switched off in this lab." in body_of(operator.get(address(store, "import", found)))
+    operator.post(address(store, "import-go-on", found))
+    run_queued_jobs()
+    job = Job.objects.get()
+    assert (job.state, job.error_id) == (JobState.FAILED, "live-off")
+    assert not Item.objects.exists()
+    settings.KAPSOWEB_ALLOW_LIVE = True
+    operator.post(address(store, "import-go-on", found))
+    run_queued_jobs()
+    assert Item.objects.count() == 12
