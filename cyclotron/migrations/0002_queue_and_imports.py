@@ -5,73 +5,145 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('kapso_cyclotron', '0001_initial'),
+        ("kapso_cyclotron", "0001_initial"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='decision',
-            name='foreign_digest',
-            field=models.CharField(blank=True, default='', max_length=64),
+            model_name="decision",
+            name="foreign_digest",
+            field=models.CharField(blank=True, default="", max_length=64),
         ),
         migrations.CreateModel(
-            name='FileImport',
+            name="FileImport",
             fields=[
-                ('id', models.CharField(max_length=40, primary_key=True, serialize=False)),
-                ('filename', models.CharField(max_length=255)),
-                ('content', models.BinaryField()),
-                ('content_digest', models.CharField(max_length=64)),
-                ('size', models.PositiveBigIntegerField()),
-                ('header', models.JSONField()),
-                ('row_count', models.PositiveIntegerField()),
-                ('columns', models.JSONField(null=True)),
-                ('job_id', models.CharField(blank=True, default='', max_length=40)),
-                ('created_by', models.CharField(max_length=512)),
-                ('created_at', models.DateTimeField()),
-                ('recorded', models.PositiveIntegerField(default=0)),
-                ('known', models.PositiveIntegerField(default=0)),
-                ('bad', models.PositiveIntegerField(default=0)),
-                ('bad_rows', models.JSONField(default=list)),
-                ('ended_at', models.DateTimeField(null=True)),
-                ('discarded_at', models.DateTimeField(null=True)),
-                ('classifier', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='kapso_cyclotron.classifier')),
-                ('cyclotron', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='file_imports', to='kapso_cyclotron.storedcyclotron')),
+                ("id", models.CharField(max_length=40, primary_key=True, serialize=False)),
+                ("filename", models.CharField(max_length=255)),
+                ("content", models.BinaryField()),
+                ("content_digest", models.CharField(max_length=64)),
+                ("size", models.PositiveBigIntegerField()),
+                ("header", models.JSONField()),
+                ("row_count", models.PositiveIntegerField()),
+                ("columns", models.JSONField(null=True)),
+                ("job_id", models.CharField(blank=True, default="", max_length=40)),
+                ("created_by", models.CharField(max_length=512)),
+                ("created_at", models.DateTimeField()),
+                ("recorded", models.PositiveIntegerField(default=0)),
+                ("known", models.PositiveIntegerField(default=0)),
+                ("bad", models.PositiveIntegerField(default=0)),
+                ("bad_rows", models.JSONField(default=list)),
+                ("ended_at", models.DateTimeField(null=True)),
+                ("discarded_at", models.DateTimeField(null=True)),
+                (
+                    "classifier",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="kapso_cyclotron.classifier"
+                    ),
+                ),
+                (
+                    "cyclotron",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="file_imports",
+                        to="kapso_cyclotron.storedcyclotron",
+                    ),
+                ),
             ],
             options={
-                'indexes': [models.Index(fields=['cyclotron', '-id'], name='import_newest')],
-                'constraints': [models.CheckConstraint(condition=models.Q(('filename', ''), _negated=True), name='import_has_a_file_name'), models.CheckConstraint(condition=models.Q(('job_id', ''), ('columns__isnull', False), _connector='OR'), name='import_started_with_columns'), models.CheckConstraint(condition=models.Q(('job_id', ''), ('discarded_at', None), _connector='OR'), name='import_started_or_discarded')],
+                "indexes": [models.Index(fields=["cyclotron", "-id"], name="import_newest")],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("filename", ""), _negated=True), name="import_has_a_file_name"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("job_id", ""), ("columns__isnull", False), _connector="OR"),
+                        name="import_started_with_columns",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("job_id", ""), ("discarded_at", None), _connector="OR"),
+                        name="import_started_or_discarded",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
-            name='HeldItem',
+            name="HeldItem",
             fields=[
-                ('id', models.CharField(max_length=40, primary_key=True, serialize=False)),
-                ('reviewer', models.CharField(max_length=512)),
-                ('held_since', models.DateTimeField()),
-                ('expires_at', models.DateTimeField()),
-                ('classifier', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='kapso_cyclotron.classifier')),
-                ('cyclotron', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='kapso_cyclotron.storedcyclotron')),
-                ('decision', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='kapso_cyclotron.decision')),
-                ('item', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='kapso_cyclotron.item')),
+                ("id", models.CharField(max_length=40, primary_key=True, serialize=False)),
+                ("reviewer", models.CharField(max_length=512)),
+                ("held_since", models.DateTimeField()),
+                ("expires_at", models.DateTimeField()),
+                (
+                    "classifier",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="kapso_cyclotron.classifier"
+                    ),
+                ),
+                (
+                    "cyclotron",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="kapso_cyclotron.storedcyclotron",
+                    ),
+                ),
+                (
+                    "decision",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="kapso_cyclotron.decision"
+                    ),
+                ),
+                (
+                    "item",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="kapso_cyclotron.item"
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('classifier', 'item'), name='item_held_by_one_reviewer'), models.UniqueConstraint(fields=('classifier', 'reviewer'), name='reviewer_holds_one_item'), models.CheckConstraint(condition=models.Q(('expires_at__gt', models.F('held_since'))), name='held_item_expires_later')],
+                "constraints": [
+                    models.UniqueConstraint(fields=("classifier", "item"), name="item_held_by_one_reviewer"),
+                    models.UniqueConstraint(fields=("classifier", "reviewer"), name="reviewer_holds_one_item"),
+                    models.CheckConstraint(
+                        condition=models.Q(("expires_at__gt", models.F("held_since"))), name="held_item_expires_later"
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
-            name='SkippedItem',
+            name="SkippedItem",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('reviewer', models.CharField(max_length=512)),
-                ('skipped_at', models.DateTimeField()),
-                ('classifier', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='kapso_cyclotron.classifier')),
-                ('cyclotron', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='kapso_cyclotron.storedcyclotron')),
-                ('item', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='kapso_cyclotron.item')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("reviewer", models.CharField(max_length=512)),
+                ("skipped_at", models.DateTimeField()),
+                (
+                    "classifier",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="kapso_cyclotron.classifier"
+                    ),
+                ),
+                (
+                    "cyclotron",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="kapso_cyclotron.storedcyclotron",
+                    ),
+                ),
+                (
+                    "item",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="kapso_cyclotron.item"
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('classifier', 'item', 'reviewer'), name='item_skipped_once_a_reviewer')],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("classifier", "item", "reviewer"), name="item_skipped_once_a_reviewer"
+                    )
+                ],
             },
         ),
     ]

@@ -96,9 +96,7 @@ def _token_commands(parser: argparse.ArgumentParser) -> None:
     create = add("create", "Make a token and print it; it is never shown again.", "create")
     create.add_argument("name", metavar="NAME", help="what it is for")
     create.add_argument("--role", choices=("viewer", "reviewer", "operator", "owner"), default="operator")
-    create.add_argument(
-        "--days", type=int, default=90, metavar="N", help="days until it expires (default 90)"
-    )
+    create.add_argument("--days", type=int, default=90, metavar="N", help="days until it expires (default 90)")
     create.add_argument("--cyclotron", metavar="NAME", help="the one cyclotron that it reaches (default: everything)")
     add("list", "List the tokens, newest first.", "listing")
     add("revoke", "End a token at once.", "revoke").add_argument("id", metavar="ID")
