@@ -208,7 +208,7 @@ def test_mutations_are_carried_out_in_their_order_each_for_itself(mine: Whole) -
     )
     body = answer.json()
     assert body["data"] == {"a": {"learnEvery": 5}, "b": None, "c": {"learnEvery": 6}}
-    assert [error["path"] for error in body["errors"]] == [["b"]]
+    assert [(error["path"], error["extensions"]["id"]) for error in body["errors"]] == [(["b"], "invalid-definition")]
     assert mine.store.cyclotron().learn_every == 6
 
 
