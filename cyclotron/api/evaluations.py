@@ -81,7 +81,7 @@ class EvaluationView(CyclotronView):
     )
     def get(self, request: Request, cyclotron_id: str, evaluation_id: str) -> Response:  # noqa: ARG002
         """Running, done with a report, or interrupted without one."""
-        return self.answer(_state(self.store(cyclotron_id), evaluation_id))
+        return self.answer(evaluation_shown(self.store(cyclotron_id), evaluation_id))
 
 
 class CancelEvaluationView(CyclotronView):
@@ -102,10 +102,11 @@ class CancelEvaluationView(CyclotronView):
         """Every answer it got is kept; one that has ended stays as it is. Needs the role operator."""
         self.no_body()
         self.workspace.cancel_evaluation(cyclotron_id, evaluation_id)
-        return self.answer(_state(self.store(cyclotron_id), evaluation_id))
+        return self.answer(evaluation_shown(self.store(cyclotron_id), evaluation_id))
 
 
-def _state(store: Store, evaluation_id: str) -> dict[str, Any]:
+def evaluation_shown(store: Store, evaluation_id: str) -> dict[str, Any]:
+    """An evaluation as the doors for programs show it; raises `NoSuchEvaluationError`."""
     found = queries.evaluation_record(store, evaluation_id)
     return {
         "id": found.id,

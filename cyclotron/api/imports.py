@@ -23,6 +23,7 @@ from cyclotron.api.import_forms import (
     UploadQuery,
 )
 from cyclotron.core.imports import ImportColumns
+from cyclotron.queries.file_imports import BAD_ROWS_SHOWN
 from kapsoweb.accounts.roles import Role
 from kapsoweb.doors import limits
 from kapsoweb.doors.access_rules import Access
@@ -32,7 +33,6 @@ from kapsoweb.doors.rest.operations import Operation, operation
 from kapsoweb.doors.rest.serializers import PageQuery, read_values
 
 _TAG = "imports"
-_BAD_ROWS_SHOWN = 100
 _COLUMNS = {
     "idColumn": "record",
     "textColumns": ["title", "abstract"],
@@ -183,7 +183,7 @@ class PreviewView(CyclotronView):
         found = queries.import_preview(self.store(cyclotron_id), import_id, _columns(self.body()))
         bad = [
             {"line": row.line, "column": row.column, "rule": row.rule, "message": row.sentence}
-            for row in found.bad[:_BAD_ROWS_SHOWN]
+            for row in found.bad[:BAD_ROWS_SHOWN]
         ]
         values = [{"value": value, "rows": rows} for value, rows in found.values]
         return self.answer({**vars(found), "bad": len(found.bad), "bad_rows": bad, "values": values})

@@ -21,7 +21,6 @@ from cyclotron.api.decisions import DecisionRow
 from cyclotron.api.reviews import ReviewRow
 from cyclotron.core.draws import PARTITIONS, SELECTIONS
 from cyclotron.queries import ITEM_STATES, ItemFilters
-from cyclotron.queries.items import NoSuchItemError
 from kapsoweb.doors.limits import ID_CHARACTERS
 from kapsoweb.doors.rest.fields import (
     FlagField,
@@ -34,7 +33,6 @@ from kapsoweb.doors.rest.fields import (
 )
 from kapsoweb.doors.rest.operations import Operation, operation
 from kapsoweb.doors.rest.serializers import StrictSerializer, many, page_of
-from kapsoweb.foundation.paging import Page
 
 _TAG = "items"
 _FIRST = {
@@ -172,16 +170,10 @@ class ItemsView(CyclotronView):
             decided_label=asked.get("decided_label"),
             changed=asked.get("changed"),
             beginning=asked.get("beginning", ""),
+            identity=asked.get("item_id"),
         )
         after, limit = self.cursor("items"), asked["limit"]
-        if "item_id" not in asked:
-            return self.page(queries.items(store, asked.get("classifier"), filters, after=after, limit=limit), "items")
-        try:
-            key = queries.item_key_of(store, asked["item_id"])
-        except NoSuchItemError:
-            return self.page(Page((), None), "items")
-        found = queries.items(store, asked.get("classifier"), filters, after=key - 1, limit=1).rows
-        return self.page(Page(tuple(row for row in found if row.key == key), None), "items")
+        return self.page(queries.items(store, asked.get("classifier"), filters, after=after, limit=limit), "items")
 
 
 class ItemView(CyclotronView):

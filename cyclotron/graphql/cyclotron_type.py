@@ -9,6 +9,7 @@ from graphene import ID, Argument, Field, Int, List, NonNull, ObjectType, String
 from graphql import GraphQLResolveInfo as Info
 
 from cyclotron import queries
+from cyclotron.api.evaluations import evaluation_shown
 from cyclotron.endpoints import definition_of
 from cyclotron.graphql import decision_types, evaluation_types, import_types, item_types
 from cyclotron.graphql.definition_types import Classifier, ClassifierStatus, classifier_shown, status_shown
@@ -194,7 +195,7 @@ class Cyclotron(ObjectType):
     @staticmethod
     def resolve_evaluation(of: Shown, _: Info, id: str) -> dict[str, Any]:  # noqa: A002 - as above
         """How one evaluation stands."""
-        return evaluation_types.evaluation_shown(of.store, queries.evaluation_record(of.store, id))
+        return evaluation_shown(of.store, id)
 
     @staticmethod
     def resolve_reports(

@@ -5,12 +5,9 @@ from typing import Any
 
 from graphene import ID, Boolean, Field, Float, Int, ObjectType, String
 
-from cyclotron import queries
 from cyclotron.core.verdict import Verdict
-from cyclotron.models import Evaluation as StoredEvaluation
 from cyclotron.models import Report as StoredReport
 from cyclotron.models.held_out import EVALUATION_STATES
-from cyclotron.store import Store
 from kapsoweb.doors.graphql.fields import many
 from kapsoweb.doors.graphql.pages import page_type
 from kapsoweb.doors.graphql.scalars import JSON, BigInt, Time
@@ -93,28 +90,6 @@ class EventPage(ObjectType):
 
 
 ReportPage = page_type(ReportSummary)
-
-
-def evaluation_shown(store: Store, found: StoredEvaluation) -> dict[str, Any]:
-    """An evaluation as the schema shows it."""
-    return {
-        "id": found.id,
-        "classifier": found.classifier.name,
-        "held_out_set": found.held_out_set_id,
-        "model": found.model,
-        "minimum_per_label": found.minimum_per_label,
-        "state": found.state,
-        "cancel_requested": found.cancel_requested,
-        "reason": found.reason or None,
-        "request_bound": found.bound,
-        "requests_used": found.permits_taken,
-        "requests_total": found.total,
-        "unanswered": found.unanswered,
-        "job_id": found.job_id or None,
-        "report_id": queries.report_id_of_evaluation(store, found),
-        "started_at": found.started_at,
-        "ended_at": found.ended_at,
-    }
 
 
 def summary_shown(report_id: str, document: Mapping[str, Any]) -> dict[str, Any]:

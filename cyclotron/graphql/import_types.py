@@ -10,6 +10,7 @@ from cyclotron.graphql.decision_types import rates_in
 from cyclotron.graphql.definition_types import LabelCount, counts
 from cyclotron.queries import FileImportSummary
 from cyclotron.queries import ImportPreview as FoundPreview
+from cyclotron.queries.file_imports import BAD_ROWS_SHOWN
 from kapsoweb.doors.graphql.errors import InvalidArgumentError
 from kapsoweb.doors.graphql.fields import many, many_given
 from kapsoweb.doors.graphql.scalars import JSON, Time
@@ -79,7 +80,8 @@ class ImportPreview(ObjectType):
 
     good = Int(required=True, description="Rows that can be brought in.")
     known = Int(required=True, description="Of these, the ones that are there already.")
-    bad = many(BadRow)
+    bad = Int(required=True, description="Rows that would be refused.")
+    bad_rows = many(BadRow, "The first 100 of those that would be refused.")
     label_counts = many(LabelCount)
     values = many(LabelCount, "The most frequent values of the label column.")
     other_values = Int(required=True, description="How many further values it has.")
@@ -126,7 +128,8 @@ def preview_shown(found: FoundPreview) -> dict[str, Any]:
     """A preview as the schema shows it."""
     return {
         **vars(found),
-        "bad": [{**vars(row), "message": row.sentence} for row in found.bad],
+        "bad": len(found.bad),
+        "bad_rows": [{**vars(row), "message": row.sentence} for row in found.bad[:BAD_ROWS_SHOWN]],
         "label_counts": counts(found.label_counts),
         "values": [{"label": value, "count": count} for value, count in found.values],
     }

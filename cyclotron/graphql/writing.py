@@ -6,13 +6,13 @@ from typing import Any
 import graphene
 from graphene import ID, Argument, Boolean, String
 
-from cyclotron import queries
 from cyclotron.actions.importing import ImportedDecisions
 from cyclotron.actions.reviewing import RecordedReview
+from cyclotron.api.evaluations import evaluation_shown
 from cyclotron.graphql import decision_types as given
 from cyclotron.graphql.cyclotron_type import Cyclotron, Shown, shown
 from cyclotron.graphql.definition_types import CyclotronInput, named_definition
-from cyclotron.graphql.evaluation_types import Evaluation, evaluation_shown
+from cyclotron.graphql.evaluation_types import Evaluation
 from cyclotron.graphql.import_types import FileImport, ImportColumnsInput, columns_in, import_shown
 from cyclotron.workspace import Workspace
 from kapsoweb.accounts.caller import Caller
@@ -134,7 +134,7 @@ def cancel_evaluation(caller: Caller, cyclotron_id: str, evaluation_id: str) -> 
     workspace = Workspace(caller)
     workspace.cancel_evaluation(cyclotron_id, evaluation_id)
     store = workspace.open(cyclotron_id).store
-    return evaluation_shown(store, queries.evaluation_record(store, evaluation_id))
+    return evaluation_shown(store, evaluation_id)
 
 
 class CyclotronMutation(graphene.ObjectType):

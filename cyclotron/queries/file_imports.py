@@ -20,10 +20,11 @@ from kapsoweb.foundation.errors import Kind
 from kapsoweb.foundation.paging import Page
 from kapsoweb.foundation.strict_csv import BadRow, Limits, Table, read_rows
 from kapsoweb.jobs.models import JobState
-from kapsoweb.jobs.queries import state_of
+from kapsoweb.jobs.queries import states_of
 
 FILE_LIMITS = Limits(rows=MAX_FILE_ROWS, file_bytes=MAX_FILE_BYTES)
 VALUES_SHOWN = 50
+BAD_ROWS_SHOWN = 100  # of a preview, by the doors for programs; all are counted
 _EXAMPLES = 3
 _EXAMPLE_CHARACTERS = 80
 _AT_ONCE = 400  # identities in one query: SQLite takes 999 parameters and more
@@ -116,8 +117,7 @@ class KnownRows:
 
 def file_imports(store: Store) -> list[FileImportSummary]:
     """The cyclotron's imports, newest first, one hundred at most."""
-    rows = store.all(FileImport).defer("content").select_related("classifier").order_by("-id")[:100]
-    return [_summary(row) for row in rows]
+    return list(import_page(store, limit=100).rows)
 
 
 def import_page(store: Store, *, after: str | None = None, limit: int = 50) -> Page[FileImportSummary]:
@@ -125,13 +125,16 @@ def import_page(store: Store, *, after: str | None = None, limit: int = 50) -> P
     rows = store.all(FileImport).defer("content").select_related("classifier").order_by("-id")
     if after is not None:
         rows = rows.filter(id__lt=after)
-    found = [_summary(row) for row in rows[: limit + 1]]
+    read = list(rows[: limit + 1])
+    states = states_of([row.job_id for row in read])
+    found = [_summary(row, states) for row in read]
     return Page(tuple(found[:limit]), found[limit - 1].id if len(found) > limit else None)
 
 
 def file_import(store: Store, import_id: str) -> FileImportSummary:
     """One import, without its file; raises `NoSuchImportError`."""
-    return _summary(_one(store.all(FileImport).defer("content"), import_id))
+    found = _one(store.all(FileImport).defer("content"), import_id)
+    return _summary(found, states_of([found.job_id]))
 
 
 def file_import_record(store: Store, import_id: str) -> FileImport:
@@ -261,14 +264,14 @@ def _column(table: Table, name: str, index: int, usable: bool) -> FileColumn:
     return FileColumn(name, tuple(islice(filled, _EXAMPLES)), usable)
 
 
-def _summary(found: FileImport) -> FileImportSummary:
+def _summary(found: FileImport, states: Mapping[str, JobState]) -> FileImportSummary:
     return FileImportSummary(
         id=found.id,
         classifier=found.classifier.name,
         filename=found.filename,
         size=found.size,
         row_count=found.row_count,
-        state=_state(found),
+        state=_state(found, states.get(found.job_id)),
         columns=columns_of(found),
         job_id=found.job_id,
         recorded=found.recorded,
@@ -281,16 +284,15 @@ def _summary(found: FileImport) -> FileImportSummary:
     )
 
 
-def _state(found: FileImport) -> str:
+def _state(found: FileImport, job: JobState | None) -> str:
     if found.ended_at is not None:
         return "done"
     if found.discarded_at is not None:
         return "discarded"
     if not found.job_id:
         return "received"
-    state = state_of(found.job_id)
     # A job that is done although its import is not was told to stop; one that is gone has failed its import.
-    return {JobState.DONE: "cancelled", None: "failed"}.get(state, str(state))
+    return {JobState.DONE: "cancelled", None: "failed"}.get(job, str(job))
 
 
 def _chunks(rows: Sequence[ReplayRow]) -> Iterator[Sequence[ReplayRow]]:

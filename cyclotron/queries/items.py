@@ -32,7 +32,7 @@ class NoSuchItemError(CyclotronError):
 @dataclass(frozen=True)
 class ItemFilters:
     """Which items: their state, partition, the label that counts, the label last decided, whether the decision changed,
-    and how their identity begins. None and the empty text ask for all."""
+    their identity, and how it begins. None and the empty text ask for all."""
 
     state: str | None = None
     partition: str | None = None
@@ -40,12 +40,18 @@ class ItemFilters:
     decided_label: str | None = None
     changed: bool | None = None
     beginning: str = ""
+    identity: str | None = None
 
     def __post_init__(self) -> None:
         for what, value, known in (("state", self.state, ITEM_STATES), ("partition", self.partition, PARTITIONS)):
             if value is not None and value not in known:
                 raise InvalidPageError(f"the {what} must be one of {', '.join(known)}.", filter=what)
-        for what, text in (("label", self.label), ("decidedLabel", self.decided_label), ("beginning", self.beginning)):
+        for what, text in (
+            ("label", self.label),
+            ("decidedLabel", self.decided_label),
+            ("beginning", self.beginning),
+            ("itemId", self.identity),
+        ):
             if text is not None and not is_storable(text):
                 raise InvalidPageError(f"{what} is text that nothing here can have.", filter=what)
 
@@ -181,6 +187,8 @@ def _chosen(store: Store, classifier: Classifier, filters: ItemFilters) -> Query
     rows = store.all(Item)
     if filters.partition is not None:
         rows = rows.filter(partition=filters.partition)
+    if filters.identity is not None:
+        rows = rows.filter(identity=filters.identity)
     if filters.beginning:
         rows = rows.filter(identity__startswith=filters.beginning)
     if filters.state is not None or filters.label is not None:

@@ -7,7 +7,6 @@ from cyclotron import queries
 from cyclotron.core.wording import grouped
 from cyclotron.views.parameters import address
 from cyclotron.workspace import HeldCyclotron
-from kapsoweb.foundation import clock
 
 HELD_OUT = "held-out"
 ITEMS = "items"
@@ -41,7 +40,7 @@ def frame_of(
 
     `classifier` goes along to the other pages, for a cyclotron with several; its queue is the one that is counted.
     """
-    waiting = queries.queue_state(held.store, classifier, now=clock.now()).waiting
+    waiting = queries.waiting_items(held.store, held.store.classifier(classifier)).count()
     sections = [
         Section(
             name,

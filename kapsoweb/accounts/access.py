@@ -7,7 +7,7 @@ nothing about what other accounts hold.
 from datetime import datetime, timedelta
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 
 from kapsoweb.accounts import queries
 from kapsoweb.accounts.actions.holding import make_local_account
@@ -57,9 +57,8 @@ def caller_of_token(secret: str, door: Door, now: datetime) -> Caller:
     role = _role_of(token) if token is not None else None
     if token is None or role is None:
         raise UnknownTokenError("This API token is unknown, revoked or too old; make another one.")
-    ApiToken.objects.filter(Q(last_used_at=None) | Q(last_used_at__lt=now - _LAST_USE_EVERY), pk=token.pk).update(
-        last_used_at=now
-    )
+    if token.last_used_at is None or token.last_used_at < now - _LAST_USE_EVERY:
+        ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
     maker = token.user.get_username() if token.user else COMMAND_LINE
     return Caller(
         account=token.account,

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
+from kapsoweb.accounts.caller import Caller
 from kapsoweb.accounts.roles import Role
 
 View = TypeVar("View", bound=Callable[..., object])
@@ -41,3 +42,13 @@ def access_of(view: object) -> Access | None:
     """The rule of a view as a URL pattern holds it (a function, or what `as_view` made of a class); None without."""
     rule = getattr(view, "access", None) or getattr(getattr(view, "view_class", None), "access", None)
     return rule if isinstance(rule, Access) else None
+
+
+def hold(rule: Access, caller: Caller) -> None:
+    """Raise `NotAllowedError` where the rule alone forbids it; a record's rule is held where the record is opened."""
+    if rule.needs is None:
+        return
+    if rule.whole_account:
+        caller.require_whole_account(rule.needs)
+    elif rule.record is None:
+        caller.require(rule.needs)

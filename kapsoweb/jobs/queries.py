@@ -1,5 +1,6 @@
 """Reads of the job table."""
 
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from django.conf import settings
@@ -40,6 +41,12 @@ def jobs_of(
 def unfinished_count(account_id: str) -> int:
     """How many of an account's jobs wait or run."""
     return Job.objects.filter(account_id=account_id, state__in=(JobState.QUEUED, JobState.RUNNING)).count()
+
+
+def states_of(job_ids: Iterable[str]) -> dict[str, JobState]:
+    """Where the jobs of those ids stand, in one query; one without a row is left out."""
+    rows = Job.objects.filter(pk__in=set(job_ids)).values_list("id", "state")
+    return {job_id: JobState(state) for job_id, state in rows}
 
 
 def state_of(job_id: str) -> JobState | None:

@@ -133,7 +133,7 @@ OF_A_CYCLOTRON = {
     "fileImport": _of(f"fileImport(id:$importId){{{IMPORT}}}", ids=("importId",)),
     "fileColumns": _of("fileColumns(id:$importId){name examples usable}", ids=("importId",)),
     "importPreview": _of(
-        "importPreview(id:$importId,columns:$columns){good known bad{line column rule message} "
+        "importPreview(id:$importId,columns:$columns){good known bad badRows{line column rule message} "
         "labelCounts{label count} values{label count} otherValues rows{line itemId text label} requestBound}",
         "$columns:ImportColumnsInput!",
         ("importId",),

@@ -14,8 +14,7 @@ import graphene
 from graphene.types.inputobjecttype import InputObjectTypeContainer
 from graphql import GraphQLResolveInfo, GraphQLSchema
 
-from kapsoweb.accounts.caller import Caller
-from kapsoweb.doors.access_rules import Access, access_of
+from kapsoweb.doors.access_rules import Access, access_of, hold
 from kapsoweb.doors.rest.serializers import camel_case
 
 Resolver = TypeVar("Resolver", bound=Callable[..., Any])
@@ -63,16 +62,6 @@ def as_sent(value: Any) -> Any:
     if isinstance(value, InputObjectTypeContainer):  # and no value of the type JSON
         return {camel_case(name): as_sent(inner) for name, inner in value.items()}
     return [as_sent(inner) for inner in value] if isinstance(value, list) else value
-
-
-def hold(rule: Access, caller: Caller) -> None:
-    """Raise `NotAllowedError` where the rule alone forbids it; a record's rule is held where the record is opened."""
-    if rule.needs is None or rule.record is not None:
-        return
-    if rule.whole_account:
-        caller.require_whole_account(rule.needs)
-    else:
-        caller.require(rule.needs)
 
 
 @dataclass(frozen=True)

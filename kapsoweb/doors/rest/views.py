@@ -10,7 +10,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from kapsoweb.accounts.caller import Caller
-from kapsoweb.doors.access_rules import Access
+from kapsoweb.doors.access_rules import Access, hold
 from kapsoweb.doors.cursors import make_cursor, read_cursor
 from kapsoweb.doors.limits import JSON_BODY_BYTES
 from kapsoweb.doors.rest.authentication import BearerAuthentication
@@ -56,10 +56,7 @@ class ApiView(APIView):
         if rule.needs is not None:
             if not isinstance(request.auth, Caller):
                 raise not_authenticated()
-            if rule.whole_account:
-                self.caller.require_whole_account(rule.needs)
-            elif rule.record is None:
-                self.caller.require(rule.needs)
+            hold(rule, self.caller)
         declared = self._operation(request)
         if declared is not None:
             self.query = read_query(request._request, declared.query)
