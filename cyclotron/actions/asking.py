@@ -32,8 +32,8 @@ Clock = Callable[[], datetime]
 class Permits(Protocol):
     """The permits of one evaluation: taken before a call, closed after it, never given back."""
 
-    def take(self, fingerprint: str) -> int:
-        """Take one permit, or raise `PermitsExhaustedError`; returns its number."""
+    def take(self, fingerprint: str) -> int | None:
+        """Take one permit, or raise `PermitsExhaustedError`; returns its number, None where the run should stop."""
         ...
 
     def record(self, number: int, request: DecisionRequest, answer: Answer) -> None:
@@ -134,8 +134,19 @@ class Asker:
         return asked
 
 
+@dataclass(frozen=True)
+class _Called:
+    """An answer that came, and the permit that paid for it."""
+
+    permit: int | None
+    answer: Answer
+
+
 class _Run:
-    """The calls of one `ask`: some threads that take requests from one queue and share what came of them."""
+    """The calls of one `ask`: some threads that take requests from one queue and share what came of them.
+
+    No more calls are under way at once than the model's concurrency, and no more permits are taken for them.
+    """
 
     def __init__(
         self,
@@ -149,6 +160,8 @@ class _Run:
         self.asker, self.asked, self.total = asker, asked, total
         self.permits, self.stop, self.progress = permits, stop, progress
         self.lock = threading.Lock()
+        self.telling = threading.Lock()
+        self.slots = threading.Semaphore(max(1, asker.model.concurrency))
         self.failures_in_a_row = 0
         self.ended: BaseException | None = None
         self.finished = False
@@ -156,7 +169,9 @@ class _Run:
 
     def over(self, requests: Sequence[DecisionRequest]) -> None:
         queue = iter(requests)
-        workers = min(self.asker.model.concurrency, len(requests))
+        concurrency = self.asker.model.concurrency
+        # Some more threads than calls: while one records its answer, another has the model answer the next request.
+        workers = min(concurrency + concurrency // 2, len(requests)) if concurrency > 1 else 1
         if workers <= 1:
             self._drain(queue)
         else:
@@ -174,8 +189,12 @@ class _Run:
             raise self.ended
 
     def note_progress(self) -> None:
-        if self.progress is not None:
-            self.progress(len(self.asked.answers), self.total)
+        if self.progress is None:
+            return
+        with self.telling:  # one at a time, so that the count never falls; a listener may take its time
+            with self.lock:
+                done = len(self.asked.answers)
+            self.progress(done, self.total)
 
     def _drain_in_thread(self, queue: Iterator[DecisionRequest]) -> None:
         try:
@@ -199,9 +218,18 @@ class _Run:
 
     def _one(self, request: DecisionRequest) -> None:
         if self.stop is not None and self.stop():
-            with self.lock:
-                self.asked.stopped = self.finished = True
+            self._stop()
             return
+        with self.slots:
+            with self.lock:
+                if self.finished:
+                    return
+            called = self._call(request)
+        if called is not None:
+            self._answered(called.permit, request, called.answer)
+
+    def _call(self, request: DecisionRequest) -> "_Called | None":
+        """Ask the model, if the gates let the request through; None where no answer came of it."""
         self.asker.ceiling.take()
         try:
             if self.asker.guard is not None:
@@ -210,12 +238,19 @@ class _Run:
         except BaseException:
             self.asker.ceiling.give_back()
             raise
+        if self.permits is not None and permit is None:
+            self.asker.ceiling.give_back()
+            self._stop()
+            return None
         try:
-            answer = _checked(self.asker.model.answer(request))
+            return _Called(permit, _checked(self.asker.model.answer(request)))
         except ModelError as error:
             self._failed(permit, error)
-            return
-        self._answered(permit, request, answer)
+            return None
+
+    def _stop(self) -> None:
+        with self.lock:
+            self.asked.stopped = self.finished = True
 
     def _failed(self, permit: int | None, error: ModelError) -> None:
         log.warning("a model call brought no answer", extra={"error": error.id, "detail": dict(error.detail)})
@@ -243,7 +278,7 @@ class _Run:
             self.asked.new += 1
             self.asked.tokens_in += answer.tokens_in
             self.asked.tokens_out += answer.tokens_out
-            self.note_progress()
+        self.note_progress()
 
     def _record_batch(self) -> None:
         with self.lock:

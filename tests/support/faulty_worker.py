@@ -63,11 +63,10 @@ class Place:
 def steps() -> dict[str, Place]:
     """The steps of an evaluation at which a process can be killed, in the order in which they are passed."""
     from cyclotron.actions.evaluating import permits, reporting, running
-    from cyclotron.models import Permit
 
     return {
         "before-permit": Place(permits.EvaluationPermits, "take"),
-        "inside-permit": Place(Permit, "save", after=True),  # written, not committed
+        "inside-permit": Place(permits, "issue_permits", after=True),  # written, not committed
         "after-permit": Place(permits.EvaluationPermits, "take", after=True),
         "before-record": Place(permits.EvaluationPermits, "record"),
         "inside-record": Place(permits, "store_answers", after=True),  # written, not committed
@@ -119,7 +118,7 @@ def removals() -> dict[str, Callable[[], None]]:
         return 0
 
     def close_unstored(permits: EvaluationPermits, number: int, request: object, answer: object) -> None:
-        permits._permit(number).update(answered_at=permits.clock())
+        permits._permits([number]).update(answered_at=permits.clock())
 
     return {
         "permit": lambda: setattr(EvaluationPermits, "take", grant_uncounted),

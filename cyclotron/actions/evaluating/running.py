@@ -100,17 +100,12 @@ def _ask_and_end(
     stored = len(answers)
     requests = _requests(store, plan, rows, answers.keys()) if stored < len(needed) else []
 
-    cancelled = store.all(Evaluation).filter(id=evaluation.id, cancel_requested=True)
-
-    def should_stop() -> bool:
-        return bool(stop and stop()) or cancelled.exists()
-
     def report_progress(done: int, total: int) -> None:
         if progress is not None:
             progress(stored + done, stored + total)
 
     try:
-        asked = asker.ask(requests, permits=permits, stop=should_stop, progress=report_progress)
+        asked = asker.ask(requests, permits=permits, stop=stop, progress=report_progress)
         answers |= asked.answers
         if answers.keys() >= needed:
             write_report(store, evaluation, plan, rows, answers, now=clock())
