@@ -1,6 +1,8 @@
-"""`python -m tests.bench [--full] [--only PART]`: one JSON object on standard output, progress on standard error.
+"""`python -m tests.bench [--full] [--only PART] [--sizes N ...]`: one JSON object on standard output, progress on
+standard error.
 
-Benches live in the modules `tests/bench/bench_*.py`, each of which has `BENCHES`.
+Benches live in the modules `tests/bench/bench_*.py`, each of which has `BENCHES`; those of `tests.bench.on_databases`
+run on each database.
 """
 
 import argparse
@@ -12,6 +14,7 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
+from tests.bench import on_databases
 from tests.bench.measuring import Bench, measure_all, named
 
 
@@ -30,13 +33,16 @@ def say(line: str) -> None:
 def main() -> int:
     """Run the benches that the command line asks for."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description="Measure what must stay fast.")
-    parser.add_argument("--full", action="store_true", help="also run the slow rivals (minutes)")
+    parser.add_argument("--full", action="store_true", help="also the slow rivals, and larger cyclotrons (minutes)")
     parser.add_argument(
         "--only", metavar="PART", default="", help="only benches whose name holds PART, and their rivals"
     )
+    parser.add_argument("--sizes", metavar="N", nargs="+", type=int, help="items of the large cyclotrons")
     chosen = parser.parse_args()
     benches = [bench for bench in named(all_benches(), chosen.only) if chosen.full or not bench.slow]
     measured = measure_all(benches, say)
+    sizes = chosen.sizes or (on_databases.FULL if chosen.full else on_databases.QUICK)
+    measured += on_databases.on_each_database(sizes, chosen.only, say)
     result = {
         "python": platform.python_version(),
         "versions": {name: version(name) for name in ("numpy", "scipy", "scikit-learn", "jsonschema")},

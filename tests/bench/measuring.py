@@ -14,7 +14,8 @@ class Bench:
 
     `prepare` makes the inputs, untimed, and returns the work. `against` names the bench that it is compared with.
     `slow` benches run only when asked for, once, and are traced in that one run (which costs work on large arrays next
-    to nothing).
+    to nothing). `fresh` work leaves something behind and is prepared anew for every run. `queries` counts the database
+    queries of one run, `ideal_seconds` are those in which nothing but the waiting that it cannot avoid would be done.
     """
 
     name: str
@@ -22,34 +23,43 @@ class Bench:
     against: str
     repeats: int = 7
     slow: bool = False
+    fresh: bool = False
+    queries: Callable[[Callable[[], object]], int] | None = None
+    ideal_seconds: float | None = None
 
 
 @dataclass(frozen=True)
 class Measurement:
     """Medians of the timed runs, in seconds by the clock and of this process's processor time (on a busy machine the
-    better witness); peak of traced memory in bytes over what was there before the run."""
+    better witness); peak of traced memory in bytes over what was there before the run; queries of one run, or None."""
 
     seconds: float
     processor_seconds: float
     runs: int
     peak_memory: int
+    queries: int | None = None
 
 
 def measure(bench: Bench) -> Measurement:
     """Run `bench`."""
-    work = bench.prepare()
+    prepared = bench.prepare()
+
+    def work() -> Callable[[], object]:
+        return bench.prepare() if bench.fresh else prepared
+
     if bench.slow:
         tracemalloc.start()
-        timed = [_timed(work)]
+        timed = [_timed(prepared)]
         peak = _peak()
     else:
-        work()  # loads what is loaded on first use
-        timed = [_timed(work) for _ in range(bench.repeats)]
+        prepared()  # loads what is loaded on first use
+        timed = [_timed(work()) for _ in range(bench.repeats)]
+        traced = work()
         tracemalloc.start()
-        work()
+        traced()
         peak = _peak()
     by_clock, by_processor = (statistics.median(column) for column in zip(*timed, strict=True))
-    return Measurement(by_clock, by_processor, len(timed), peak)
+    return Measurement(by_clock, by_processor, len(timed), peak, bench.queries(work()) if bench.queries else None)
 
 
 def measure_all(benches: Iterable[Bench], say: Callable[[str], None]) -> list[dict[str, Any]]:
@@ -76,6 +86,8 @@ def _as_json(bench: Bench, found: Measurement, measured: dict[str, tuple[Bench, 
         "peakMemoryBytes": found.peak_memory,
         "ratio": found.processor_seconds / other[1].processor_seconds if other else None,
         "measuredAgainst": bench.against,
+        "queries": found.queries,
+        "shareOfIdealTime": bench.ideal_seconds / found.seconds if bench.ideal_seconds else None,
     }
 
 
