@@ -70,6 +70,13 @@ class InvalidTokenError(AccountsError):
     id = "invalid-token-request"
 
 
+class TokenNameTakenError(AccountsError):
+    """A token without a maker has that name, or had it."""
+
+    id = "token-name-taken"
+    kind = Kind.CONFLICT
+
+
 class InvalidAccountError(AccountsError):
     """An account's name breaks its rule."""
 
@@ -94,6 +101,13 @@ class InvitationError(AccountsError):
 
     id = "invitation-refused"
     kind = Kind.REFUSED
+
+
+class UserNameTakenError(AccountsError):
+    """Somebody else took the user name in between; `detail` has the `field`."""
+
+    id = "user-name-taken"
+    kind = Kind.CONFLICT
 
 
 class AlreadyMemberError(AccountsError):

@@ -71,14 +71,19 @@ class Membership(models.Model):
 
 
 class Invitation(models.Model):
-    """A link that makes whoever follows it a member, once. Only the SHA-256 of its token is kept."""
+    """A link that makes whoever follows it a member, once. Only the SHA-256 of its token is kept.
+
+    It works as long as `user`, who made it, is an owner; one made on the lab's own machine has no maker.
+    """
 
     id = models.CharField(primary_key=True, max_length=40, editable=False)
     account = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="invitations")
     role = models.CharField(max_length=16, choices=[(role.value, role.value) for role in Role])
     note = models.CharField(max_length=100, blank=True, default="")  # whom it is for
     token_digest = models.CharField(max_length=64, unique=True)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.CASCADE, related_name="invitations")
     created_by = models.CharField(max_length=200)
+    maker = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.CASCADE, related_name="+")
     created_at = models.DateTimeField()
     expires_at = models.DateTimeField()
     used_at = models.DateTimeField(null=True, blank=True)
@@ -102,13 +107,16 @@ class Invitation(models.Model):
 class ApiToken(models.Model):
     """A machine's way into one account. Only the SHA-256 of the token is kept, and its first characters to know it by.
 
-    It may do what its `role` and its maker's present role both allow; one made on the lab's own machine has no maker.
+    It may do what its `role` and its maker's present role both allow; one made on the lab's own machine has no maker,
+    and a name of its own for ever, for by it reviews know who gave them. `made_with` is the token that made it, if one
+    did: it ends with that one.
     `record_id` names the one record that it reaches, or is empty for all.
     """
 
     id = models.CharField(primary_key=True, max_length=40, editable=False)
     account = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="tokens")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.CASCADE, related_name="api_tokens")
+    made_with = models.ForeignKey("self", null=True, on_delete=models.PROTECT, related_name="made")
     name = models.CharField(max_length=100)
     role = models.CharField(max_length=16, choices=[(role.value, role.value) for role in Role])
     room = models.CharField(max_length=32, blank=True, default="")
@@ -126,6 +134,7 @@ class ApiToken(models.Model):
         constraints = (
             models.CheckConstraint(condition=Q(role__in=list(Role)), name="kapso_token_role_known"),
             models.CheckConstraint(condition=Q(expires_at__gt=F("created_at")), name="kapso_token_expires_later"),
+            models.UniqueConstraint(fields=("account", "name"), condition=Q(user=None), name="kapso_token_name_once"),
             models.CheckConstraint(
                 condition=(Q(room="") & Q(record_id="")) | (~Q(room="") & ~Q(record_id="")),
                 name="kapso_token_scope_complete",

@@ -1,7 +1,9 @@
 """Reads of accounts, their members and what was done in them."""
 
+from datetime import datetime
+
 from django.contrib.auth.models import User
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from kapsoweb.accounts.caller import Caller
 from kapsoweb.accounts.models import LOCAL_SLUG, Account, AuditEntry, Invitation, Membership
@@ -30,6 +32,15 @@ def invitations(caller: Caller) -> QuerySet[Invitation]:
     """The account's invitations, newest first. Owners."""
     caller.require_whole_account(Role.OWNER)
     return Invitation.objects.filter(account=caller.account).order_by("-id")
+
+
+def open_invitations(now: datetime) -> QuerySet[Invitation]:
+    """The invitations of all accounts that can still be followed: unused, in time, and their maker still an owner."""
+    owns = Membership.objects.filter(
+        account_id=OuterRef("account_id"), user_id=OuterRef("user_id"), role=Role.OWNER, user__is_active=True
+    )
+    unused = Invitation.objects.filter(used_at=None, revoked_at=None, expires_at__gt=now)
+    return unused.filter(Q(user=None) | Exists(owns))
 
 
 def accounts_of(user_id: int) -> QuerySet[Membership]:

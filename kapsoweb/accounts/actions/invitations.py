@@ -3,9 +3,12 @@
 from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
-from django.db import transaction
+from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 
+from kapsoweb.accounts import queries
 from kapsoweb.accounts.actions.audit import record_audit
+from kapsoweb.accounts.actions.users import save_new_user
 from kapsoweb.accounts.caller import Caller, Door
 from kapsoweb.accounts.errors import AlreadyMemberError, InvalidInvitationError, InvitationError, RecordNotFound
 from kapsoweb.accounts.models import Invitation, Membership
@@ -33,7 +36,9 @@ def invite(caller: Caller, *, role: Role, note: str, days: int, now: datetime) -
             role=role,
             note=note,
             token_digest=digest_of(secret),
+            user_id=caller.user_id,
             created_by=caller.actor,
+            maker_id=caller.user_id,
             created_at=now,
             expires_at=now + timedelta(days=days),
         )
@@ -55,30 +60,25 @@ def revoke_invitation(caller: Caller, invitation_id: str, *, now: datetime) -> N
 
 def open_invitation(secret: str, now: datetime) -> Invitation:
     """The invitation behind a link, as long as it can be followed; raises `InvitationError`. It is not spent."""
-    usable = Invitation.objects.filter(
-        token_digest=digest_of(secret), used_at=None, revoked_at=None, expires_at__gt=now
-    )
-    found = usable.select_related("account").first()
+    found = _usable(secret, now).select_related("account").first()
     if found is None:
-        raise InvitationError("This invitation is unknown, used, revoked or too old; ask for another one.")
+        raise _refused()
     return found
 
 
 def accept_invitation(secret: str, user: User, now: datetime) -> Membership:
     """Make `user` (saved with the membership when new) a member, and spend the invitation.
 
-    Raises `InvitationError`, or `AlreadyMemberError`, which spends nothing. Of callers at once one becomes a member.
+    Raises `InvitationError`, `AlreadyMemberError` or `UserNameTakenError`; a refusal spends nothing and makes nobody.
+    Of callers at once one becomes a member.
     """
     with transaction.atomic():
         invitation = open_invitation(secret, now)
+        if not _usable(secret, now).update(used_at=now, used_by=user.get_username()):
+            raise _refused()
         if user.pk is None:
-            user.save()
-        if Membership.objects.filter(account=invitation.account, user=user).exists():
-            raise AlreadyMemberError("you are a member of this account already; the invitation was not used.")
-        usable = Invitation.objects.filter(pk=invitation.pk, used_at=None, revoked_at=None)
-        if not usable.update(used_at=now, used_by=user.get_username()):
-            raise InvitationError("This invitation is unknown, used, revoked or too old; ask for another one.")
-        member = Membership.objects.create(account=invitation.account, user=user, role=invitation.role, created_at=now)
+            save_new_user(user)
+        member = _join(invitation, user, now)
         caller = Caller(
             account=invitation.account,
             role=Role(invitation.role),
@@ -88,3 +88,21 @@ def accept_invitation(secret: str, user: User, now: datetime) -> Membership:
         )
         record_audit(caller, "member.joined", now=now, invitation=invitation.pk, role=invitation.role)
     return member
+
+
+def _join(invitation: Invitation, user: User, now: datetime) -> Membership:
+    try:
+        with transaction.atomic():
+            return Membership.objects.create(
+                account=invitation.account, user=user, role=invitation.role, created_at=now
+            )
+    except IntegrityError:
+        raise AlreadyMemberError("you are a member of this account already; the invitation was not used.") from None
+
+
+def _usable(secret: str, now: datetime) -> QuerySet[Invitation]:
+    return queries.open_invitations(now).filter(token_digest=digest_of(secret))
+
+
+def _refused() -> InvitationError:
+    return InvitationError("This invitation is unknown, used, revoked or too old; ask for another one.")

@@ -53,7 +53,7 @@ def change_role(caller: Caller, member_id: int, *, role: Role, now: datetime) ->
 
 
 def remove_member(caller: Caller, member_id: int, *, now: datetime) -> None:
-    """End a membership, and with it the power of the tokens that the member made here.
+    """End a membership, and for good the tokens and the invitations that the member made here.
 
     Owners anybody's, everybody their own; raises `LastOwnerError` for the last owner's.
     """
@@ -63,6 +63,9 @@ def remove_member(caller: Caller, member_id: int, *, now: datetime) -> None:
             caller.require_whole_account(Role.OWNER)
         if member.role == Role.OWNER:
             _keep_an_owner(member)
+        member.user.api_tokens.filter(account=caller.account, revoked_at=None).update(revoked_at=now)
+        invitations = member.user.invitations.filter(account=caller.account, used_at=None, revoked_at=None)
+        invitations.update(revoked_at=now)
         record_audit(caller, "member.removed", now=now, member=member.user.get_username())
         member.delete()
 

@@ -9,6 +9,7 @@ from django.db.models import QuerySet
 from kapsoweb.accounts import queries
 from kapsoweb.accounts.actions.audit import record_audit
 from kapsoweb.accounts.actions.holding import make_local_account
+from kapsoweb.accounts.actions.users import save_new_user
 from kapsoweb.accounts.caller import Caller, Door
 from kapsoweb.accounts.errors import OwnerExistsError, SignInLinkError
 from kapsoweb.accounts.models import Account, Membership, SignInLink
@@ -44,8 +45,8 @@ def use_sign_in_link(token: str, now: datetime) -> User:
 def create_first_owner(token: str, user: User, now: datetime) -> User:
     """Save `user`, with a password set, as the owner of the local account, who also runs the lab; the token is spent.
 
-    Raises `SignInLinkError`, or `OwnerExistsError` when there is an owner: of callers at once one becomes it, and the
-    others' tokens are not spent.
+    Raises `SignInLinkError`, `UserNameTakenError`, or `OwnerExistsError` when there is an owner: of callers at once
+    one becomes it, and the others' tokens are not spent.
     """
     with transaction.atomic():
         account = queries.local_account() or make_local_account(now)
@@ -54,7 +55,7 @@ def create_first_owner(token: str, user: User, now: datetime) -> User:
             raise OwnerExistsError("This lab has an owner already; open the link again to be signed in.")
         _spend(token, now)
         user.is_staff = user.is_superuser = True
-        user.save()
+        save_new_user(user)
         Membership.objects.create(account=account, user=user, role=Role.OWNER, created_at=now)
         record_audit(_caller(user, account), "account.owned", now=now)
     return user

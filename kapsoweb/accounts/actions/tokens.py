@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from kapsoweb.accounts.access import access_record
 from kapsoweb.accounts.actions.audit import record_audit
 from kapsoweb.accounts.caller import Caller
-from kapsoweb.accounts.errors import InvalidTokenError, NotAllowedError, RecordNotFound
+from kapsoweb.accounts.errors import InvalidTokenError, NotAllowedError, RecordNotFound, TokenNameTakenError
 from kapsoweb.accounts.models import ApiToken
 from kapsoweb.accounts.roles import Role
 from kapsoweb.accounts.secrets import TOKEN_PREFIX, digest_of, new_secret
@@ -53,10 +53,16 @@ def create_token(
         )
     secret = new_secret(TOKEN_PREFIX)
     with transaction.atomic():
+        if caller.user_id is None and _same_name(caller, name).exists():
+            raise TokenNameTakenError(
+                "a token of this name was made here before, and reviews know it by its name; choose another.",
+                field="name",
+            )
         token = ApiToken.objects.create(
             id=new_id("tok"),
             account=caller.account,
             user_id=caller.user_id,
+            made_with_id=caller.token_id,
             name=name,
             role=role,
             room=room,
@@ -71,7 +77,8 @@ def create_token(
 
 
 def revoke_token(caller: Caller, token_id: str, *, now: datetime) -> ApiToken:
-    """End a token at once; one that has ended stays as it is. Members their own, owners everybody's of the account.
+    """End a token at once, and those made with it; one that has ended stays as it is. Members their own, owners
+    everybody's of the account.
 
     Raises `RecordNotFound` for every other.
     """
@@ -82,9 +89,17 @@ def revoke_token(caller: Caller, token_id: str, *, now: datetime) -> ApiToken:
             raise RecordNotFound(f"There is no token with the id {token_id!r} here.", tokenId=token_id)
         if token.revoked_at is None:
             token.revoked_at = now
-            token.save(update_fields=["revoked_at"])
+            end_tokens(ApiToken.objects.filter(pk=token.pk), now)
             record_audit(caller, "token.revoked", now=now, token=token.pk)
     return token
+
+
+def end_tokens(tokens: QuerySet[ApiToken], now: datetime) -> None:
+    """Revoke the tokens that have not ended, those made with them, and so on."""
+    ending = list(tokens.values_list("pk", flat=True))
+    while ending:
+        ApiToken.objects.filter(pk__in=ending, revoked_at=None).update(revoked_at=now)
+        ending = list(ApiToken.objects.filter(made_with__in=ending).values_list("pk", flat=True))
 
 
 def tokens_of(caller: Caller) -> QuerySet[ApiToken]:
@@ -96,6 +111,10 @@ def tokens_of(caller: Caller) -> QuerySet[ApiToken]:
         return rows
     # A token that was made on the lab's own machine has no maker: it knows itself and no other of its kind.
     return rows.filter(pk=caller.token_id) if caller.user_id is None else rows.filter(user=caller.user_id)
+
+
+def _same_name(caller: Caller, name: str) -> QuerySet[ApiToken]:
+    return ApiToken.objects.filter(account=caller.account, user=None, name=name)
 
 
 def _end_of(caller: Caller) -> datetime | None:

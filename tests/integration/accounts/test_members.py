@@ -20,6 +20,7 @@ from kapsoweb.accounts.errors import (
     NotAllowedError,
     RecordNotFound,
     UnknownTokenError,
+    UserNameTakenError,
 )
 from kapsoweb.accounts.models import Account, AuditEntry, Invitation, Membership
 from kapsoweb.accounts.roles import Role
@@ -93,6 +94,40 @@ def test_whoever_leaves_loses_the_account_and_their_tokens(moment: datetime) -> 
         caller_of_user(User.objects.get(username="ben"), Door.BROWSER)
 
 
+def test_what_a_removed_member_made_stays_ended_when_they_come_back(moment: datetime) -> None:
+    owner, ben = caller(Role.OWNER), caller(Role.OWNER, name="ben")
+    _, token = create_token(ben, name="n", role=Role.VIEWER, days=9, now=moment)
+    _, link = invite(ben, role=Role.OWNER, note="a way back", days=9, now=moment)
+    _, used = invite(ben, role=Role.VIEWER, note="", days=9, now=moment)
+    accept_invitation(used, User(username="cleo"), moment)
+    remove_member(owner, place_of("ben"), now=moment)
+    member("ben", Role.OWNER)
+    with pytest.raises(UnknownTokenError):
+        caller_of_token(token, Door.REST, moment)
+    with pytest.raises(InvitationError):
+        accept_invitation(link, User(username="eve"), moment)
+    assert not User.objects.filter(username="eve").exists()
+    assert Membership.objects.filter(user__username="cleo").exists()
+
+
+def test_an_invitation_works_as_long_as_its_maker_is_an_owner(moment: datetime) -> None:
+    owner, ben = caller(Role.OWNER), caller(Role.OWNER, name="ben")
+    _, link = invite(ben, role=Role.OWNER, note="", days=9, now=moment)
+    change_role(owner, place_of("ben"), role=Role.OPERATOR, now=moment)
+    with pytest.raises(InvitationError):
+        accept_invitation(link, User.objects.get(username="ben"), moment)
+    with pytest.raises(InvitationError):
+        accept_invitation(link, User(username="eve"), moment)
+    assert not User.objects.filter(username="eve").exists()
+    assert Invitation.objects.get().used_at is None
+    change_role(owner, place_of("ben"), role=Role.OWNER, now=moment)
+    User.objects.filter(username="ben").update(is_active=False)
+    with pytest.raises(InvitationError):
+        open_invitation(link, moment)
+    User.objects.filter(username="ben").update(is_active=True)
+    assert accept_invitation(link, User(username="eve"), moment).role == Role.OWNER
+
+
 def test_a_demoted_members_token_may_do_no_more_than_its_member(moment: datetime) -> None:
     owner, ben = caller(Role.OWNER), caller(Role.OPERATOR, name="ben")
     _, secret = create_token(ben, name="n", role=Role.OPERATOR, days=9, now=moment)
@@ -133,6 +168,25 @@ def test_of_many_who_follow_one_invitation_one_becomes_a_member(moment: datetime
     assert [type(error) for error in refused] == [InvitationError] * 3
     assert Membership.objects.filter(role=Role.VIEWER).count() == 1
     assert User.objects.filter(username__startswith="user-").count() == 1
+
+
+def test_one_who_follows_two_invitations_at_once_is_a_member_once_and_leaves_one_unused(moment: datetime) -> None:
+    owner, eve = caller(Role.OWNER), User.objects.create_user("eve")
+    links = [invite(owner, role=Role.VIEWER, note="", days=7, now=moment)[1] for _ in range(3)]
+    refused = in_threads(3, lambda number: accept_invitation(links[number], eve, moment))
+    assert [type(error) for error in refused] == [AlreadyMemberError] * 2
+    assert Membership.objects.filter(user=eve).count() == 1
+    assert Invitation.objects.filter(used_at=None).count() == 2
+
+
+def test_of_strangers_who_choose_one_name_at_once_one_gets_it_and_no_other_invitation_is_used(moment: datetime) -> None:
+    owner = caller(Role.OWNER)
+    links = [invite(owner, role=Role.VIEWER, note="", days=7, now=moment)[1] for _ in range(3)]
+    refused = in_threads(3, lambda number: accept_invitation(links[number], User(username="eve"), moment))
+    assert [type(error) for error in refused] == [UserNameTakenError] * 2
+    assert User.objects.filter(username="eve").count() == 1
+    assert Membership.objects.filter(user__username="eve").count() == 1
+    assert Invitation.objects.filter(used_at=None).count() == 2
 
 
 def test_an_invitation_ends_by_its_time_and_by_its_owner(moment: datetime) -> None:
