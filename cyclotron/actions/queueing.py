@@ -12,13 +12,12 @@ from cyclotron.actions.reviewing import RecordedReview, record_review, undo_revi
 from cyclotron.core.draws import MAX_IDENTITY
 from cyclotron.core.errors import AssignmentLostError, InvalidReviewError, ReviewFollowedError
 from cyclotron.models import Classifier, Decision, HeldItem, Item, Review, SkippedItem
-from cyclotron.queries.review_queue import Assignment, shown, waiting_items
+from cyclotron.queries.review_queue import ASSIGNMENT, Assignment, answers_of, shown, waiting_items
 from cyclotron.store import Store
 from kapsoweb.foundation.canonical import check_text, is_storable
 from kapsoweb.foundation.identifiers import new_id
 
 HOLD = timedelta(minutes=15)  # long enough to read an item, short enough that an abandoned one comes back the same day
-PREFIX = "as"
 
 
 def take_item(store: Store, classifier: str | None = None, *, reviewer: str, now: datetime) -> Assignment | None:
@@ -109,12 +108,11 @@ def undo_last(store: Store, classifier: str | None = None, *, reviewer: str, now
     with store.transaction():
         store.lock()
         row = store.classifier(classifier)
-        answers = store.all(Review).filter(classifier=row, undone_at=None)
-        mine = answers.filter(reviewer=reviewer, identity__startswith=f"{PREFIX}_").order_by("-id")
-        last = mine.select_related("item").first()
+        last = answers_of(store, row, reviewer=reviewer).select_related("item").first()
         if last is None:
             return None
-        if answers.filter(item_id=last.item_id).exclude(id=last.id).exists():
+        reviews = store.all(Review).filter(classifier=row, item_id=last.item_id, undone_at=None)
+        if reviews.exclude(id=last.id).exists():
             raise ReviewFollowedError(
                 "this item was reviewed again since; undo on the item's own page. Nothing was changed.",
                 review=last.identity,
@@ -130,7 +128,7 @@ def _hand_out(store: Store, classifier: Classifier, item: Item, reviewer: str, n
     rows.filter(reviewer=reviewer).delete()
     decision = store.all(Decision).filter(item=item, sent=True).order_by("-id").first()
     held = HeldItem(
-        id=new_id(PREFIX),
+        id=new_id(ASSIGNMENT),
         cyclotron_id=store.cyclotron_id,
         classifier=classifier,
         item=item,

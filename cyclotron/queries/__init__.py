@@ -51,14 +51,17 @@ from cyclotron.queries.items import (
     matching_items,
 )
 from cyclotron.queries.learned import LearnedMeanwhile, learned_between
-from cyclotron.queries.report_pages import reports
+from cyclotron.queries.report_pages import ItemInReport, item_in_reports, reports
 from cyclotron.queries.review_queue import (
     Assignment,
+    LastAnswer,
     QueueState,
+    answers_since,
     assignment_of,
+    last_answer,
+    next_return,
     queue_state,
     reason_codes,
-    reviews_by,
     waiting_items,
 )
 
@@ -76,7 +79,9 @@ __all__ = [
     "ImportPreview",
     "ItemFilters",
     "ItemHistory",
+    "ItemInReport",
     "ItemRow",
+    "LastAnswer",
     "LearnedMeanwhile",
     "OpenedFile",
     "OutputShown",
@@ -85,6 +90,7 @@ __all__ = [
     "ReviewShown",
     "SetMembership",
     "active_version",
+    "answers_since",
     "assignment_of",
     "classifier_names",
     "decisions",
@@ -100,12 +106,15 @@ __all__ = [
     "import_preview",
     "item",
     "item_count",
+    "item_in_reports",
     "item_key_of",
     "item_keys",
     "items",
     "labels",
+    "last_answer",
     "learned_between",
     "matching_items",
+    "next_return",
     "open_file",
     "overview",
     "queue_state",
@@ -118,7 +127,6 @@ __all__ = [
     "reports",
     "reviewer_of",
     "reviews",
-    "reviews_by",
     "running_evaluation",
     "status",
     "summary_of",

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, Min, OuterRef, QuerySet
 
 from cyclotron.models import Classifier, DecisionOutput, HeldItem, Item, Review, SkippedItem
 from cyclotron.store import Store
 
+ASSIGNMENT = "as"  # begins the id of every assignment, and so of every review that answers one
 _CODES = 50
 
 
@@ -44,6 +45,14 @@ class QueueState:
     reviewed: int
 
 
+@dataclass(frozen=True)
+class LastAnswer:
+    """The newest answer of a reviewer that counts; undoing takes this one back."""
+
+    item_id: str
+    label: str | None
+
+
 def waiting_items(store: Store, classifier: Classifier) -> QuerySet[Item]:
     """The items that were sent to review and have no active review of this classifier, with a label or without one."""
     reviewed = store.all(Review).filter(classifier=classifier, item_id=OuterRef("id"), undone_at=None)
@@ -60,10 +69,30 @@ def queue_state(store: Store, classifier: str | None = None, *, now: datetime) -
     return QueueState(waiting=length, held=held, reviewed=sent - length)
 
 
-def reviews_by(store: Store, classifier: str | None = None, *, reviewer: str) -> int:
-    """How many active reviews of the classifier the reviewer has given."""
+def answers_of(store: Store, classifier: Classifier, *, reviewer: str) -> QuerySet[Review]:
+    """The answers from the queue that the reviewer has given and that are not undone, newest first."""
+    answers = store.all(Review).filter(classifier=classifier, reviewer=reviewer, undone_at=None)
+    return answers.filter(identity__startswith=f"{ASSIGNMENT}_").order_by("-id")
+
+
+def answers_since(store: Store, classifier: str | None = None, *, reviewer: str, since: datetime) -> int:
+    """How many answers the reviewer has given from the moment `since` on that are not undone."""
+    return answers_of(store, store.classifier(classifier), reviewer=reviewer).filter(recorded_at__gte=since).count()
+
+
+def last_answer(store: Store, classifier: str | None = None, *, reviewer: str) -> LastAnswer | None:
+    """What the reviewer would take back by undoing."""
+    answers = answers_of(store, store.classifier(classifier), reviewer=reviewer)
+    found = answers.values_list("item__identity", "label").first()
+    return None if found is None else LastAnswer(*found)
+
+
+def next_return(store: Store, classifier: str | None = None, *, now: datetime) -> datetime | None:
+    """When the first of the items that are held now comes back to the queue, if it is not answered before."""
     row = store.classifier(classifier)
-    return store.all(Review).filter(classifier=row, reviewer=reviewer, undone_at=None).count()
+    held = store.all(HeldItem).filter(classifier=row, expires_at__gt=now, item__in=waiting_items(store, row))
+    soonest: datetime | None = held.aggregate(soonest=Min("expires_at"))["soonest"]
+    return soonest
 
 
 def reason_codes(store: Store, classifier: str | None = None) -> list[str]:

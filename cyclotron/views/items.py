@@ -6,16 +6,20 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_safe
 
 from cyclotron import queries
-from cyclotron.core.draws import PARTITIONS, REVIEWER
-from cyclotron.core.errors import NoSuchReviewError
+from cyclotron.actions.reviewing import MAX_EXPLANATION, MAX_REASON_CODE
+from cyclotron.core.draws import MAX_IDENTITY, PARTITIONS, REVIEWER
+from cyclotron.core.errors import NoSuchDecisionError, NoSuchReviewError
+from cyclotron.core.wording import counted, grouped
 from cyclotron.endpoints import definition_of
-from cyclotron.presentation.items import STATES, item_page, item_view
+from cyclotron.presentation.item_page import item_page
+from cyclotron.presentation.items import STATES, item_view
 from cyclotron.queries import ItemFilters
+from cyclotron.views.forms import takes_a_form
 from cyclotron.views.frame import ITEMS, frame_of
-from cyclotron.views.parameters import address, classifier_name
+from cyclotron.views.parameters import address, classifier_name, query
 from cyclotron.workspace import Workspace
 from kapsoweb.accounts.roles import Role
 from kapsoweb.doors.access_rules import access
@@ -26,6 +30,8 @@ from kapsoweb.foundation.errors import KapsoError, Kind
 from kapsoweb.foundation.identifiers import new_id
 from kapsoweb.pages.callers import caller_of
 from kapsoweb.pages.permissions import why_not
+
+PAGE = "cyclotron:item"
 
 _MAX_DIGITS = 18
 _VIEWER = access(needs=Role.VIEWER, record="cyclotron_id")
@@ -53,16 +59,20 @@ def items(request: HttpRequest, cyclotron_id: str) -> HttpResponse:
     after = request.GET.get("after", "")
     key = int(after) if after.isascii() and after.isdigit() and len(after) <= _MAX_DIGITS else None
     page = queries.items(held.store, row.name, filters, after=key, limit=PAGE_DEFAULT)
+    filtered = any(chosen.values())
+    every = queries.item_count(held.store)
+    matching = queries.matching_items(held.store, row.name, filters) if filtered else every
     context = {
         **frame_of(held, ITEMS, classifier=classifier),
         "classifier": classifier or "",
+        "with_classifier": query(classifier=classifier),
         "classifiers": queries.classifier_names(held.store),
         "shown_classifier": row.name,
         "rows": [item_view(found) for found in page.rows],
-        "count": queries.matching_items(held.store, row.name, filters),
-        "all": queries.item_count(held.store),
+        "count": f"{grouped(matching)} of {counted(every, 'item')}" if filtered else counted(every, "item"),
         "chosen": chosen,
-        "filtered": any(chosen.values()),
+        "filtered": filtered,
+        "longest": MAX_IDENTITY,
         "states": STATES,
         "partitions": PARTITIONS,
         "labels": definition.labels,
@@ -79,21 +89,24 @@ def items(request: HttpRequest, cyclotron_id: str) -> HttpResponse:
 @never_cache
 def item(request: HttpRequest, cyclotron_id: str, key: int) -> HttpResponse:
     """One item, with its values, decisions, reviews and held-out sets."""
-    return _item(request, cyclotron_id, key, classifier_name(request.GET.get("classifier")))
+    return _item(request, cyclotron_id, key)
 
 
 @_REVIEWER
-@require_POST
+@takes_a_form(PAGE, "key")
 def review(request: HttpRequest, cyclotron_id: str, key: int) -> HttpResponse:
     """Review the item by the visitor's own choice, or correct the label that it has."""
     workspace = Workspace(caller_of(request))
-    workspace.open(cyclotron_id, needs=Role.REVIEWER)
-    classifier = classifier_name(request.POST.get("classifier"))
+    held = workspace.open(cyclotron_id, needs=Role.REVIEWER)
+    classifier = classifier_name(request.GET.get("classifier"))
+    decision = request.POST.get("decision", "")
+    if decision not in {each.decision_id for each in queries.item(held.store, key, classifier).decisions}:
+        raise NoSuchDecisionError("there is no such decision of this item.", decision=decision[:MAX_IDENTITY])
     try:
         workspace.review(
             cyclotron_id,
             identity=request.POST.get("reviewId", ""),
-            decision_id=request.POST.get("decision", ""),
+            decision_id=decision,
             label=request.POST.get("label", ""),
             classifier=classifier,
             explanation=request.POST.get("explanation", "").replace("\r\n", "\n"),
@@ -103,24 +116,24 @@ def review(request: HttpRequest, cyclotron_id: str, key: int) -> HttpResponse:
     except KapsoError as error:
         if error.kind is Kind.REFUSED:
             raise
-        return _item(request, cyclotron_id, key, classifier, refusal=error)
+        return _item(request, cyclotron_id, key, refusal=error)
     messages.success(request, "Recorded.")
-    return redirect(address("cyclotron:item", cyclotron_id, str(key), classifier=classifier))
+    return redirect(address(PAGE, cyclotron_id, str(key), classifier=classifier))
 
 
 @_REVIEWER
-@require_POST
+@takes_a_form(PAGE, "key")
 def undo(request: HttpRequest, cyclotron_id: str, key: int) -> HttpResponse:
     """Retract a review of the item: reviewers their own, operators anybody's."""
     workspace = Workspace(caller_of(request))
     held = workspace.open(cyclotron_id, needs=Role.REVIEWER)
-    classifier = classifier_name(request.POST.get("classifier"))
+    classifier = classifier_name(request.GET.get("classifier"))
     identity = request.POST.get("review", "")
     if identity not in {each.review_id for each in queries.item(held.store, key, classifier).reviews}:
-        raise NoSuchReviewError("there is no such review of this item.", review=identity)
+        raise NoSuchReviewError("there is no such review of this item.", review=identity[:MAX_IDENTITY])
     undone = workspace.undo(cyclotron_id, identity=identity)
     messages.success(request, "The review is undone." if undone else "The review had been undone before.")
-    return redirect(address("cyclotron:item", cyclotron_id, str(key), classifier=classifier))
+    return redirect(address(PAGE, cyclotron_id, str(key), classifier=classifier))
 
 
 def _chosen(given: QueryDict, labels: Sequence[str]) -> dict[str, str]:
@@ -134,23 +147,25 @@ def _chosen(given: QueryDict, labels: Sequence[str]) -> dict[str, str]:
     }
 
 
-def _item(
-    request: HttpRequest, cyclotron_id: str, key: int, classifier: str | None, refusal: KapsoError | None = None
-) -> HttpResponse:
+def _item(request: HttpRequest, cyclotron_id: str, key: int, refusal: KapsoError | None = None) -> HttpResponse:
     caller = caller_of(request)
+    classifier = classifier_name(request.GET.get("classifier"))
     held = Workspace(caller).open(cyclotron_id)
     row = held.store.classifier(classifier)
     definition = definition_of(row)
     found = queries.item(held.store, key, row.name)
+    in_reports = queries.item_in_reports(held.store, row.name, identity=found.row.identity) if found.sets else ()
     context = {
         **frame_of(held, ITEMS, within=True, classifier=classifier),
-        "classifier": classifier or "",
-        "item": item_page(found, definition),
+        "with_classifier": query(classifier=classifier),
+        "item": item_page(found, definition, in_reports),
         "labels": definition.labels,
         "review_id": new_id("rv"),
         "off": why_not(caller, Role.REVIEWER, "reviewing"),
         "actor": caller.actor,
         "undoes_all": caller.role.allows(Role.OPERATOR),
+        "reason_codes": queries.reason_codes(held.store, row.name),
+        "limits": {"explanation": MAX_EXPLANATION, "reason_code": MAX_REASON_CODE},
         "refusal": refusal,
         "given": request.POST,
         "back": address("cyclotron:items", held.id, classifier=classifier),

@@ -23,5 +23,10 @@ def is_number(text: str) -> bool:
 
 def address(view: str, *arguments: str, **parameters: str | None) -> str:
     """The address of a page with those parameters that have a value."""
+    return resolve_url(view, *arguments) + query(**parameters)
+
+
+def query(**parameters: str | None) -> str:
+    """The end of an address: those parameters that have a value, or nothing."""
     given = {key: value for key, value in parameters.items() if value}
-    return resolve_url(view, *arguments) + (f"?{urlencode(given)}" if given else "")
+    return f"?{urlencode(given)}" if given else ""

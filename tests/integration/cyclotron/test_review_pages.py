@@ -1,6 +1,7 @@
-"""The review page and the items' pages, by Django's client: who may, what is recorded, and what is refused."""
+"""The review page, by Django's client: who may, what is recorded, and what is refused."""
 
 import re
+from datetime import timedelta
 from html import unescape
 
 import pytest
@@ -13,7 +14,7 @@ from cyclotron.models import HeldItem, Item, Review
 from cyclotron.store import Store
 from kapsoweb.accounts.models import AuditEntry
 from kapsoweb.accounts.roles import Role
-from tests.support.cyclotrons import NOW, Workbench, definition
+from tests.support.cyclotrons import NOW, Workbench, classifier, definition
 from tests.support.held_cyclotrons import hold
 from tests.support.people import member, other_account
 
@@ -60,7 +61,7 @@ def test_looking_hands_nothing_out_and_starting_does(ada: Client, store: Store) 
     body = ada.get(where(store)).content.decode()
     assert HeldItem.objects.get().reviewer == "ada"
     assert "&lt;b&gt;text&lt;/b&gt; 0" in body
-    assert "The review program sent it." in body
+    assert "Sent by the review program." in body
     assert "1998" in body
     assert 'data-key="1"' in body
 
@@ -78,7 +79,7 @@ def test_an_answer_is_recorded_with_its_reason_and_the_next_item_is_there(ada: C
         "program",
     )
     body = unescape(after.content.decode())
-    assert "Recorded: “\u2068include\u2069”." in body
+    assert "Recorded: “\u2068include\u2069”" in body
     assert "item-1" in body
     assert '<option value="dose">' in body
     assert list(AuditEntry.objects.values_list("action", "actor")) == [("review.recorded", "ada")]
@@ -97,8 +98,8 @@ def test_no_label_skip_and_undo(ada: Client, store: Store) -> None:
     ada.post(where(store, "review-skip", held_by(ada, store)))
     assert "item-2" in ada.get(where(store)).content.decode()
     body = ada.post(where(store, "review-undo"), follow=True).content.decode()
-    assert "Your last answer is taken back" in body
-    assert "item-0" in body
+    assert "Taken back: the close without a label on “\u2068item-0\u2069”. Here it is again." in body
+    assert "You have no answer to take back." in ada.post(where(store, "review-undo"), follow=True).content.decode()
     assert Review.objects.get().undone_at is not None
 
 
@@ -121,8 +122,101 @@ def test_an_item_that_is_another_reviewers_by_now_is_not_answered(ada: Client, s
     held = held_by(ada, store)
     body = ben.post(where(store, "review-answer", held), {"label": "include"}, follow=True).content.decode()
     assert "no longer yours to answer" in body
+    assert "no longer yours" in ben.post(where(store, "review-skip", held), follow=True).content.decode()
     assert not Review.objects.exists()
+    assert not AuditEntry.objects.exists()
+    assert HeldItem.objects.get(id=held).reviewer == "ada"
     assert held_by(ben, store) != held
+
+
+def test_an_answer_after_its_time_counts_until_somebody_else_is_given_the_item(ada: Client, store: Store) -> None:
+    first = held_by(ada, store)
+    HeldItem.objects.update(held_since=NOW, expires_at=NOW + timedelta(minutes=15))
+    assert "Your hold on it ended" in ada.get(where(store)).content.decode()
+    ada.post(where(store, "review-answer", first), {"label": "include"})
+    assert Review.objects.get().identity == first
+    second = held_by(ada, store)
+    HeldItem.objects.update(held_since=NOW, expires_at=NOW + timedelta(minutes=15))
+    held_by(signed_in(member("ben", Role.REVIEWER)), store)
+    late = ada.post(where(store, "review-answer", second), {"label": "include"}, follow=True).content.decode()
+    assert "Nothing was recorded; go on with the next one." in late
+    assert Review.objects.count() == 1
+
+
+def test_the_visitor_is_told_what_the_classifier_had_decided_once_they_have_answered(ada: Client, store: Store) -> None:
+    held = held_by(ada, store)
+    decided = ada.get(where(store)).context["item"].decided
+    agreed = ada.post(where(store, "review-answer", held), {"label": decided}, follow=True).content.decode()
+    assert f"Recorded: “\u2068{decided}\u2069”, as the classifier had decided." in agreed
+    held, other = held_by(ada, store), {"include": "exclude", "exclude": "include"}
+    decided = ada.get(where(store)).context["item"].decided
+    differs = ada.post(where(store, "review-answer", held), {"label": other[decided]}, follow=True).content.decode()
+    assert f"The classifier had decided “\u2068{decided}\u2069”." in differs
+
+
+def test_the_page_counts_what_waits_and_what_was_done_in_this_visit(ada: Client, store: Store) -> None:
+    assert ada.get(where(store)).context["tally"] == "3 items wait; none reviewed yet."
+    for _ in range(2):
+        ada.post(where(store, "review-answer", held_by(ada, store)), {"label": "include"})
+    assert ada.get(where(store)).context["tally"] == "1 item waits; 2 reviewed. You have reviewed 2 in this visit."
+    ada.post(where(store, "review-undo"))
+    assert ada.get(where(store)).context["tally"] == "2 items wait; 1 reviewed. You have reviewed 1 in this visit."
+    session = ada.session
+    session["review_visit"] = {**session["review_visit"], "last": NOW.isoformat()}
+    session.save()
+    assert ada.get(where(store)).context["tally"] == "2 items wait; 1 reviewed."
+
+
+def test_each_state_of_the_queue_says_what_to_do_next(ada: Client, store: Store) -> None:
+    for name in ("ben", "cleo", "dora"):
+        held_by(signed_in(member(name, Role.REVIEWER)), store)
+    body = ada.get(where(store)).content.decode()
+    assert "Every item that waits is with another reviewer." in body
+    soonest = HeldItem.objects.order_by("expires_at").first()
+    assert soonest is not None
+    assert ada.get(where(store)).context["back_at"] == soonest.expires_at
+    assert "Look again" in body
+    ada.post(where(store, "review-take"))
+    assert not HeldItem.objects.filter(reviewer="ada").exists()
+    HeldItem.objects.all().delete()
+    for _ in range(3):
+        ada.post(where(store, "review-answer", held_by(ada, store)), {"label": "include"})
+    body = unescape(ada.get(where(store)).content.decode())
+    assert "Nothing waits for a review: every item that was sent has one." in body
+    assert "takes back “\u2068include\u2069” on “\u2068item-2\u2069”." in body
+    empty = hold(create_cyclotron(name="empty", definition=definition(seed="other"), now=NOW), "empty")
+    assert "Nothing waits for a review yet." in ada.get(where(empty)).content.decode()
+
+
+def test_whoever_signs_in_again_at_the_address_of_a_form_finds_the_page_that_it_was_on(
+    ada: Client, store: Store
+) -> None:
+    held = held_by(ada, store)
+    key = Item.objects.get(identity="item-0").id
+    for view, arguments in (("take", ()), ("undo", ()), ("answer", (held,)), ("skip", (held,))):
+        answer = ada.get(where(store, f"review-{view}", *arguments))
+        assert (answer.status_code, answer.headers["Location"]) == (302, where(store))
+    for view in ("item-review", "item-undo"):
+        answer = ada.get(where(store, view, key))
+        assert (answer.status_code, answer.headers["Location"]) == (302, where(store, "item", key))
+    assert HeldItem.objects.get().id == held
+    assert not Review.objects.exists()
+    assert ada.put(where(store, "review-take")).status_code == 405
+
+
+def test_each_classifier_has_its_own_queue_and_keeps_to_it(ada: Client) -> None:
+    two = definition(classifier("topic"), classifier("how urgent?", labels=("now", "later")), seed="two")
+    store = hold(create_cyclotron(name="two", definition=two, now=NOW), "two")
+    Workbench(store).decide("item-0")
+    chosen = "?classifier=how+urgent%3F"
+    body = ada.post(where(store, "review-take") + chosen, follow=True).content.decode()
+    assert 'value="later"' in body
+    held = HeldItem.objects.get()
+    after = ada.post(where(store, "review-answer", held.id) + chosen, {"label": "later"})
+    assert after.headers["Location"] == where(store) + chosen + "#item"
+    assert Review.objects.get().classifier.name == "how urgent?"
+    assert "Start reviewing" in ada.get(where(store)).content.decode()
+    assert ada.get(where(store) + "?classifier=none").status_code == 404
 
 
 def test_a_viewer_is_told_what_it_takes_and_changes_nothing(store: Store) -> None:
@@ -161,72 +255,10 @@ def test_every_page_of_anothers_cyclotron_is_a_missing_page(store: Store) -> Non
         ("review-take", ()),
         ("review-undo", ()),
         ("review-answer", ("as_x",)),
+        ("review-skip", ("as_x",)),
         ("item-review", (key,)),
+        ("item-undo", (key,)),
     ):
+        assert stranger.get(where(store, view, *arguments)).status_code == 404
         assert stranger.post(where(store, view, *arguments), {"label": "include"}).status_code == 404
     assert not HeldItem.objects.exists()
-
-
-def test_items_are_listed_and_chosen_by_the_address(ada: Client, store: Store) -> None:
-    ada.post(where(store, "review-answer", held_by(ada, store)), {"label": "include"})
-    body = ada.get(where(store, "items")).content.decode()
-    assert [name in body for name in ("item-0", "item-1", "item-2")] == [True] * 3
-    chosen = ada.get(where(store, "items"), {"state": "reviewed", "label": "include"}).content.decode()
-    assert "1 of 3 items" in chosen
-    assert "item-1" not in chosen
-    none = ada.get(where(store, "items"), {"changed": "yes"}).content.decode()
-    assert "No item is like that." in none
-    odd = ada.get(where(store, "items"), {"state": "lost", "begins": "\x00", "after": "x" * 50})
-    assert odd.status_code == 200
-    assert "3 items" in odd.content.decode()
-
-
-def test_an_items_page_shows_its_history_and_takes_a_choice_and_its_undo(ada: Client, store: Store) -> None:
-    key = Item.objects.get(identity="item-0").id
-    page = ada.get(where(store, "item", key))
-    body = page.content.decode()
-    assert "Review it by your own choice" in body
-    assert page.context["item"].steps[0].change == ""
-    form = {
-        "decision": page.context["item"].latest_decision,
-        "reviewId": page.context["review_id"],
-        "label": "exclude",
-        "chosen": "yes",
-    }
-    for _ in range(2):
-        assert ada.post(where(store, "item-review", key), form).status_code == 302
-    review = Review.objects.get()
-    assert (review.label, review.selected_by) == ("exclude", "reviewer")
-    corrected = {**form, "reviewId": "other", "label": "include", "chosen": ""}
-    ada.post(where(store, "item-review", key), corrected)
-    assert Review.objects.get(identity="other").selected_by == "reviewer"
-    ada.post(where(store, "item-undo", key), {"review": "other"})
-    assert Review.objects.get(identity="other").undone_by == "ada"
-    assert "Correct the label" in ada.get(where(store, "item", key)).content.decode()
-
-
-def test_a_correction_of_a_selected_review_keeps_its_selection(ada: Client, store: Store) -> None:
-    ada.post(where(store, "review-answer", held_by(ada, store)), {"label": "include"})
-    key = Item.objects.get(identity="item-0").id
-    page = ada.get(where(store, "item", key))
-    form = {"decision": page.context["item"].latest_decision, "reviewId": "r", "label": "exclude"}
-    ada.post(where(store, "item-review", key), form)
-    assert Review.objects.get(identity="r").selected_by == "program"
-
-
-def test_a_reviewer_undoes_only_their_own_and_an_operator_anybodys(ada: Client, store: Store) -> None:
-    ada.post(where(store, "review-answer", held_by(ada, store)), {"label": "include"})
-    key, given = Item.objects.get(identity="item-0").id, {"review": Review.objects.get().identity}
-    ben = signed_in(member("ben", Role.REVIEWER))
-    assert ben.post(where(store, "item-undo", key), given).status_code == 403
-    assert Review.objects.get().undone_at is None
-    elsewhere = Item.objects.get(identity="item-1").id
-    assert ada.post(where(store, "item-undo", elsewhere), given).status_code == 404
-    operator = signed_in(member("olga", Role.OPERATOR))
-    assert operator.post(where(store, "item-undo", key), given).status_code == 302
-    assert Review.objects.get().undone_by == "olga"
-
-
-def test_an_item_that_is_not_there_is_a_missing_page(ada: Client, store: Store) -> None:
-    for key in (0, 10**9, 10**30):
-        assert ada.get(where(store, "item", key)).status_code == 404
