@@ -6,7 +6,8 @@ A superuser sees every account's rows. Another account's row answers to an opera
 from django.contrib.admin import AdminSite
 from django.http import HttpRequest
 
-from kapsoweb.accounts.queries import operated_accounts
+from kapsoweb.accounts.queries import accounts_with
+from kapsoweb.accounts.roles import Role
 
 
 class LabAdminSite(AdminSite):
@@ -19,6 +20,7 @@ class LabAdminSite(AdminSite):
         """Superusers, and operators and owners of some account."""
         return request.user.is_active and (request.user.is_superuser or bool(self.accounts_of(request)))
 
-    def accounts_of(self, request: HttpRequest) -> list[str]:
-        """The ids of the accounts whose rows a visitor without every right may see."""
-        return [] if request.user.pk is None else operated_accounts(request.user.pk)
+    def accounts_of(self, request: HttpRequest, *, owned: bool = False) -> list[str]:
+        """The ids of the accounts whose rows a visitor without every right may see: operated ones, or `owned` ones."""
+        roles = (Role.OWNER,) if owned else (Role.OPERATOR, Role.OWNER)
+        return [] if request.user.pk is None else accounts_with(request.user.pk, roles)

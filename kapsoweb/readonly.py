@@ -17,9 +17,13 @@ else:
 
 
 class ReadOnlyAdmin(_ModelAdmin):
-    """Nobody adds, changes or deletes, a superuser neither. `account_path` leads to an account's id, or is None."""
+    """Nobody adds, changes or deletes, a superuser neither. `account_path` leads to an account's id, or is None.
+
+    `for_owners`: what every door shows to an account's owners alone.
+    """
 
     account_path: ClassVar[str | None] = None
+    for_owners: ClassVar[bool] = False
 
     def of_accounts(self, rows: "QuerySet[Any]", accounts: list[str]) -> "QuerySet[Any]":
         """Those of the rows that belong to one of the accounts."""
@@ -34,7 +38,7 @@ class ReadOnlyAdmin(_ModelAdmin):
         rows = super().get_queryset(request)
         if request.user.is_superuser:
             return rows
-        return self.of_accounts(rows, self.admin_site.accounts_of(request))  # type: ignore[attr-defined]  # the lab's site
+        return self.of_accounts(rows, self.admin_site.accounts_of(request, owned=self.for_owners))  # type: ignore[attr-defined]  # the lab's site
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002 - Django passes it
         """Superusers every table; operators those whose rows belong to accounts."""

@@ -10,7 +10,7 @@ from django.db.models import Exists, OuterRef
 
 from cyclotron.actions.reviewing import RecordedReview, record_review, undo_review
 from cyclotron.core.draws import MAX_IDENTITY
-from cyclotron.core.errors import AssignmentLostError, InvalidReviewError, ReviewFollowedError
+from cyclotron.core.errors import AssignmentLostError, InvalidReviewError, ReviewFollowedError, ReviewUndoneError
 from cyclotron.models import Classifier, Decision, HeldItem, Item, Review, SkippedItem
 from cyclotron.queries.review_queue import ASSIGNMENT, Assignment, answers_of, shown, waiting_items
 from cyclotron.store import Store
@@ -58,12 +58,17 @@ def answer_assignment(
     """Record what the reviewer says of the item they hold, under the assignment's id; the same answer again is one.
 
     An answer after its time counts as long as nobody else was given or reviewed the item; otherwise
-    `AssignmentLostError`, and nothing is recorded.
+    `AssignmentLostError`, and nothing is recorded. One that was taken back is `ReviewUndoneError`.
     """
     with store.transaction():
         store.lock()
         given = store.all(Review).filter(identity=assignment_id) if is_storable(assignment_id) else None
         known = given.select_related("classifier").first() if given is not None else None
+        if known is not None and known.reviewer == reviewer and known.undone_at is not None:
+            raise ReviewUndoneError(
+                "you have taken this answer back; answer the item where it is shown to you now. Nothing was recorded.",
+                review=assignment_id,
+            )
         if known is not None and known.reviewer == reviewer:
             classifier, decision_id = known.classifier.name, known.decision_id
         else:

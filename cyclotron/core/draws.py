@@ -19,6 +19,7 @@ SELECTIONS = (*REASONS, REVIEWER)
 AUDIT_SHARE = 0.20
 DEVELOPMENT_SHARE = 0.25
 MAX_IDENTITY = 512
+MIN_PROPENSITY = 2.0**-64  # a draw has 64 bits, and no weight is larger than 2**64
 
 
 def draw(seed: str, identity: str) -> float:
@@ -46,9 +47,13 @@ def check_identity(identity: str) -> str:
 
 
 def check_propensity(value: float, what: str = "a propensity") -> float:
-    """Return a propensity unless it lies outside (0, 1] or is no number (booleans, NaN and infinities are refused)."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:  # NaN compares as false
-        raise InvalidPropensityError(f"{what} must be a number above 0 and at most 1.", what=what)
+    """Return a propensity unless it lies outside (0, 1] or is no number (booleans, NaN and infinities are refused).
+
+    One below 2**-64, the smallest that a draw can have, is refused too: nothing could be weighted by it.
+    """
+    number = not isinstance(value, bool) and isinstance(value, int | float)
+    if not number or not MIN_PROPENSITY <= value <= 1:  # NaN compares as false
+        raise InvalidPropensityError(f"{what} must be a number above 0 (2**-64 at least) and at most 1.", what=what)
     return float(value)
 
 
@@ -89,9 +94,9 @@ def select(
     if low_confidence is not None:
         low_confidence = check_rate(low_confidence, "low_confidence")
     rate = max(review_rate, audit_rate)
-    if rate == 0:
+    if rate < MIN_PROPENSITY:
         raise InvalidPropensityError(
-            "review_rate and audit_rate cannot both be 0: an item that is never sent has no propensity.",
+            "review_rate and audit_rate cannot both be 0 (below 2**-64): an item that is never sent has no propensity.",
             what="review_rate",
         )
     if low_confidence is not None and confidence < low_confidence:

@@ -76,6 +76,13 @@ class AssignmentLostError(CyclotronError):
     kind = Kind.CONFLICT
 
 
+class ReviewUndoneError(CyclotronError):
+    """The answer that is sent again has been taken back."""
+
+    id = "review-undone"
+    kind = Kind.CONFLICT
+
+
 class ReviewFollowedError(CyclotronError):
     """The review that would be undone has been corrected since."""
 

@@ -41,6 +41,7 @@ class MembershipAdmin(ReadOnlyAdmin):
 class InvitationAdmin(ReadOnlyAdmin):
     """Invitations; their secrets are not stored."""
 
+    for_owners = True
     account_path = "account_id"
     list_display = ("id", "account", "role", "note", "created_by", "created_at", "expires_at", "used_at", "revoked_at")
     list_select_related = ("account",)
@@ -52,6 +53,7 @@ class InvitationAdmin(ReadOnlyAdmin):
 class ApiTokenAdmin(ReadOnlyAdmin):
     """API tokens by how they begin; their secrets are not stored."""
 
+    for_owners = True
     account_path = "account_id"
     list_display = ("name", "beginning", "account", "user", "role", "expires_at", "revoked_at", "last_used_at")
     list_filter = ("role",)
@@ -64,6 +66,7 @@ class ApiTokenAdmin(ReadOnlyAdmin):
 class AuditEntryAdmin(ReadOnlyAdmin):
     """What was done, newest first."""
 
+    for_owners = True
     account_path = "account_id"
     list_display = ("at", "actor", "door", "action", "room", "record_id", "account")
     list_filter = ("door", "room")

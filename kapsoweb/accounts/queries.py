@@ -1,5 +1,6 @@
 """Reads of accounts, their members and what was done in them."""
 
+from collections.abc import Iterable
 from datetime import datetime
 
 from django.contrib.auth.models import User
@@ -48,9 +49,9 @@ def accounts_of(user_id: int) -> QuerySet[Membership]:
     return Membership.objects.filter(user_id=user_id).select_related("account").order_by("account__name", "id")
 
 
-def operated_accounts(user_id: int) -> list[str]:
-    """The ids of the accounts in which a user is an operator or an owner."""
-    places = Membership.objects.filter(user_id=user_id, role__in=[Role.OPERATOR, Role.OWNER])
+def accounts_with(user_id: int, roles: Iterable[Role]) -> list[str]:
+    """The ids of the accounts in which a user has one of the roles."""
+    places = Membership.objects.filter(user_id=user_id, role__in=list(roles))
     return list(places.values_list("account_id", flat=True))
 
 

@@ -38,7 +38,6 @@ def invite(caller: Caller, *, role: Role, note: str, days: int, now: datetime) -
             token_digest=digest_of(secret),
             user_id=caller.user_id,
             created_by=caller.actor,
-            maker_id=caller.user_id,
             created_at=now,
             expires_at=now + timedelta(days=days),
         )

@@ -6,6 +6,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from kapsoweb.accounts.actions.audit import record_audit
+from kapsoweb.accounts.actions.tokens import end_tokens
 from kapsoweb.accounts.caller import Caller, Door
 from kapsoweb.accounts.errors import InvalidAccountError, LastOwnerError, RecordNotFound
 from kapsoweb.accounts.models import Account, Membership
@@ -63,7 +64,7 @@ def remove_member(caller: Caller, member_id: int, *, now: datetime) -> None:
             caller.require_whole_account(Role.OWNER)
         if member.role == Role.OWNER:
             _keep_an_owner(member)
-        member.user.api_tokens.filter(account=caller.account, revoked_at=None).update(revoked_at=now)
+        end_tokens(member.user.api_tokens.filter(account=caller.account), now)
         invitations = member.user.invitations.filter(account=caller.account, used_at=None, revoked_at=None)
         invitations.update(revoked_at=now)
         record_audit(caller, "member.removed", now=now, member=member.user.get_username())

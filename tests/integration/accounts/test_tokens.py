@@ -6,10 +6,16 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from kapsoweb.accounts.access import access_record, access_records, caller_of_token
+from kapsoweb.accounts.access import access_record, access_records, caller_of_token, local_caller
 from kapsoweb.accounts.actions.tokens import create_token, revoke_token, tokens_of
 from kapsoweb.accounts.caller import Caller, Door
-from kapsoweb.accounts.errors import InvalidTokenError, NotAllowedError, RecordNotFound, UnknownTokenError
+from kapsoweb.accounts.errors import (
+    InvalidTokenError,
+    NotAllowedError,
+    RecordNotFound,
+    TokenNameTakenError,
+    UnknownTokenError,
+)
 from kapsoweb.accounts.models import ApiToken, AuditEntry
 from kapsoweb.accounts.roles import Role
 from tests.support.held_cyclotrons import held_cyclotron
@@ -142,3 +148,28 @@ def test_a_token_is_looked_up_in_a_few_queries(moment: datetime) -> None:
     with CaptureQueriesContext(connection) as ran:
         token_of(secret, moment)
     assert len(ran) <= 3
+
+
+def test_revoking_a_token_ends_those_made_with_it_and_so_on(moment: datetime) -> None:
+    owner = caller(Role.OWNER)
+    first, secret = create_token(owner, name="first", role=Role.OWNER, days=9, now=moment)
+    _, second = create_token(token_of(secret, moment), name="second", role=Role.VIEWER, days=9, now=moment)
+    _, third = create_token(token_of(second, moment), name="third", role=Role.VIEWER, days=9, now=moment)
+    _, other = create_token(owner, name="other", role=Role.VIEWER, days=9, now=moment)
+    revoke_token(owner, first.pk, now=moment)
+    for ended in (secret, second, third):
+        with pytest.raises(UnknownTokenError):
+            token_of(ended, moment)
+    assert token_of(other, moment)
+
+
+def test_tokens_without_a_maker_have_names_of_their_own_for_ever(moment: datetime) -> None:
+    here = local_caller()
+    made, _ = create_token(here, name="nightly", role=Role.REVIEWER, days=9, now=moment)
+    revoke_token(here, made.pk, now=moment)
+    with pytest.raises(TokenNameTakenError):
+        create_token(here, name="nightly", role=Role.OWNER, days=9, now=moment)
+    ada = caller(Role.OWNER, name="ada")
+    for _ in range(2):
+        create_token(ada, name="nightly", role=Role.VIEWER, days=9, now=moment)
+    assert ApiToken.objects.filter(user=None).count() == 1

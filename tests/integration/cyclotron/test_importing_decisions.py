@@ -7,6 +7,7 @@ import pytest
 
 from cyclotron import queries
 from cyclotron.actions import create_cyclotron, freeze_held_out_set, record_review
+from cyclotron.actions.evaluating import run_evaluation, start_evaluation
 from cyclotron.actions.importing import (
     MOST_AT_ONCE,
     ForeignDecision,
@@ -18,6 +19,7 @@ from cyclotron.actions.queueing import take_item
 from cyclotron.core.draws import partition_of
 from cyclotron.core.errors import InvalidItemError, InvalidPropensityError, ItemChangedError
 from cyclotron.models import Decision, DecisionOutput, Event, HeldOutItem, Item
+from cyclotron.plan import make_plan
 from cyclotron.store import Store
 from kapsoweb.foundation.errors import KapsoError
 from tests.support.cyclotrons import NOW, SEED, Workbench, classifier, definition, identities
@@ -100,6 +102,8 @@ def test_a_frozen_item_weighs_one_over_the_propensity_that_came_in(store: Store)
         ({"propensity": 0}, InvalidPropensityError),
         ({"propensity": 1.5}, InvalidPropensityError),
         ({"propensity": True}, InvalidPropensityError),
+        ({"propensity": 2.0**-65}, InvalidPropensityError),
+        ({"propensity": 5e-324}, InvalidPropensityError),
         ({"propensity": math.nan}, InvalidPropensityError),
         ({"propensity": math.inf}, InvalidPropensityError),
         ({"sent": 1}, InvalidForeignDecisionError),
@@ -151,3 +155,18 @@ def test_every_classifier_needs_an_output() -> None:
         import_decisions(two, [foreign()], now=NOW)
     outputs = {"screening": ForeignOutput("include", 0.5), "urgency": ForeignOutput("exclude", 1.0)}
     assert import_decisions(two, [foreign(outputs=outputs)], now=NOW).recorded == 1
+
+
+def test_the_smallest_propensity_that_comes_in_can_be_scored(store: Store) -> None:
+    names = identities("audit", 4)
+    import_decisions(store, [foreign(name, propensity=2.0**-64) for name in names], now=NOW)
+    bench = Workbench(store)
+    for place, name in enumerate(names):
+        decision = Decision.objects.get(item__identity=name)
+        label = "include" if place % 2 else "exclude"
+        record_review(store, identity=name, decision_id=decision.id, label=label, reviewer="ada", now=NOW)
+    freeze_held_out_set(store, now=NOW)
+    plan = make_plan(store, store.classifier(), model=bench.model.identity)
+    started = start_evaluation(store, model=bench.model.identity, confirmed_bound=plan.bound, allow_live=True, now=NOW)
+    ended = run_evaluation(store, started.id, model=bench.model, fence=1, clock=lambda: NOW)
+    assert ended.state == "done"

@@ -10,7 +10,13 @@ from django.db import IntegrityError
 from cyclotron import queries
 from cyclotron.actions.queueing import HOLD, answer_assignment, skip_assignment, take_item, undo_last
 from cyclotron.actions.reviewing import record_review
-from cyclotron.core.errors import AssignmentLostError, InvalidReviewError, ReviewChangedError, ReviewFollowedError
+from cyclotron.core.errors import (
+    AssignmentLostError,
+    InvalidReviewError,
+    ReviewChangedError,
+    ReviewFollowedError,
+    ReviewUndoneError,
+)
 from cyclotron.models import Event, HeldItem, Review
 from cyclotron.queries import Assignment
 from cyclotron.store import Store
@@ -168,6 +174,16 @@ def test_an_undo_brings_the_item_back_to_whoever_answered_it(bench: Workbench) -
     assert answer(bench.store, back, "exclude").new
     assert [label.label for label in queries.labels(bench.store)] == ["include", "exclude"]
     assert undo_last(bench.store, reviewer="ben", now=NOW) is None
+
+
+def test_an_answer_that_was_taken_back_is_not_recorded_by_being_sent_again(bench: Workbench) -> None:
+    fill(bench, 2)
+    taken = take(bench, "ada")
+    answer(bench.store, taken)
+    undo_last(bench.store, reviewer="ada", now=NOW)
+    with pytest.raises(ReviewUndoneError):
+        answer(bench.store, taken)
+    assert not Review.objects.filter(undone_at=None).exists()
 
 
 def test_an_answer_that_was_corrected_since_is_not_undone_by_the_queue(bench: Workbench) -> None:

@@ -7,11 +7,14 @@ import pytest
 from django.test import Client
 
 from kapsoweb.accounts import access, actions
+from kapsoweb.accounts.actions.invitations import invite
+from kapsoweb.accounts.actions.tokens import create_token
 from kapsoweb.accounts.models import SignInLink
+from kapsoweb.accounts.roles import Role
 from kapsoweb.jobs import actions as job_actions
 from kapsoweb.jobs import queries
 from kapsoweb.jobs.models import JobState, WorkerHeartbeat
-from tests.support.people import lab_owner
+from tests.support.people import caller, lab_owner, member
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db]
 
@@ -68,3 +71,14 @@ def test_a_waiting_job_can_be_cancelled_by_the_named_action(owner: Client, rows:
     job = queries.job(job_id)
     assert job.state == JobState.CANCELLED
     assert job.finished_at is not None
+
+
+@pytest.mark.parametrize("table", ["auditentry", "apitoken", "invitation"])
+def test_what_is_for_owners_is_for_owners_in_the_admin_too(table: str, moment: datetime) -> None:
+    create_token(caller(Role.OWNER, name="ada"), name="hers", role=Role.VIEWER, days=9, now=moment)
+    invite(caller(Role.OWNER, name="eve"), role=Role.VIEWER, note="", days=9, now=moment)
+    for role, expected in ((Role.OPERATOR, False), (Role.OWNER, True)):
+        client = Client()
+        client.force_login(member(f"one-{role}", role))
+        answer = client.get(f"/admin/kapso_accounts/{table}/")
+        assert (answer.context["cl"].result_count > 0) is expected, role

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cyclotron.core.draws import (
+    MIN_PROPENSITY,
     Selection,
     check_identity,
     check_propensity,
@@ -137,7 +138,7 @@ def test_a_propensity_outside_0_exclusive_to_1_or_no_number_is_refused(value: An
     assert caught.value.id == "invalid-propensity"
 
 
-@pytest.mark.parametrize("value", [1, 1.0, 0.5, 5e-324])
+@pytest.mark.parametrize("value", [1, 1.0, 0.5, 2.0**-64])
 def test_a_propensity_in_its_range_is_kept(value: float) -> None:
     assert check_propensity(value) == value
 
@@ -218,7 +219,7 @@ RATES = st.floats(0, 1)
 @given(
     number=st.floats(0, 1, exclude_max=True),
     steps=st.lists(
-        st.tuples(RATES, RATES, RATES, st.none() | RATES).filter(lambda step: max(step[0], step[1]) > 0),
+        st.tuples(RATES, RATES, RATES, st.none() | RATES).filter(lambda step: max(step[0], step[1]) >= MIN_PROPENSITY),
         min_size=1,
         max_size=8,
     ),
