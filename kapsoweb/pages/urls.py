@@ -3,7 +3,7 @@
 from django.urls import path
 
 from kapsoweb.pages import job_views, views
-from kapsoweb.pages.account import audit, members, overview, tokens
+from kapsoweb.pages.account import audit, invitations, members, overview, tokens
 
 app_name = "pages"
 urlpatterns = [
@@ -23,7 +23,7 @@ urlpatterns = [
     path("account/tokens/", tokens.tokens, name="tokens"),
     path("account/tokens/<slug:token_id>/revoke/", tokens.revoke, name="token-revoke"),
     path("account/audit/", audit.audit, name="audit"),
-    path("invitations/<str:secret>/", members.invitation, name="invitation"),
+    path("invitations/<str:secret>/", invitations.invitation, name="invitation"),
     path("jobs/", job_views.jobs, name="jobs"),
     path("jobs/<slug:job_id>/", job_views.job, name="job"),
     path("jobs/<slug:job_id>/cancel/", job_views.cancel, name="job-cancel"),

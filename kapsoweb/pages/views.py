@@ -15,10 +15,11 @@ from django_htmx.http import HttpResponseClientRedirect
 
 from kapsoweb.accounts.actions import create_first_owner, use_sign_in_link
 from kapsoweb.accounts.actions.signing_in import check_sign_in_link
-from kapsoweb.accounts.errors import OwnerExistsError, RecordNotFound, SignInLinkError
+from kapsoweb.accounts.errors import OwnerExistsError, RecordNotFound, SignInLinkError, UserNameTakenError
 from kapsoweb.accounts.queries import local_owner
 from kapsoweb.accounts.roles import Role
 from kapsoweb.doors.access_rules import PUBLIC, access
+from kapsoweb.doors.statuses import STATUS_OF_KIND
 from kapsoweb.foundation import clock
 from kapsoweb.pages.account.forms import AccountForm, NewUserForm
 from kapsoweb.pages.callers import caller_of
@@ -61,16 +62,23 @@ def sign_in_by_link(request: HttpRequest, token: str) -> HttpResponse:
             check_sign_in_link(token, clock.now())
             form = NewUserForm(request.POST if request.method == "POST" else None)
             if request.method != "POST" or not form.is_valid():
-                return render(request, "pages/first_owner.html", {"form": form}, status=400 if form.errors else 200)
+                return _first_owner(request, form, 400 if form.errors else 200)
             user = create_first_owner(token, form.save(commit=False), clock.now())
         else:
             user = use_sign_in_link(token, clock.now())
+    except UserNameTakenError as error:
+        form.refuse(error)
+        return _first_owner(request, form, STATUS_OF_KIND[error.kind])
     except (SignInLinkError, OwnerExistsError) as error:
         return render(
             request, "pages/sign_in_refused.html", {"message": error.message, "error_id": error.id}, status=403
         )
     login(request, user, backend="django.contrib.auth.backends.ModelBackend")
     return redirect("pages:home")
+
+
+def _first_owner(request: HttpRequest, form: NewUserForm, status: int) -> HttpResponse:
+    return render(request, "pages/first_owner.html", {"form": form}, status=status)
 
 
 @access(needs=Role.VIEWER)

@@ -30,7 +30,7 @@ else:
     _UserCreationForm = UserCreationForm  # Django's class takes no type argument when it runs
 
 
-class RefusableForm(forms.Form):
+class Refusable(forms.BaseForm):
     """A form that can carry the refusal of the action behind it."""
 
     use_required_attribute = False  # the server says what is missing, in one way for every browser
@@ -43,7 +43,11 @@ class RefusableForm(forms.Form):
         self.error_id = error.id
 
 
-class NewUserForm(_UserCreationForm):
+class RefusableForm(Refusable, forms.Form):
+    """A form of fields that are named here."""
+
+
+class NewUserForm(Refusable, _UserCreationForm):
     """A new user's name and password."""
 
     def __init__(self, *given: Any, **named: Any) -> None:

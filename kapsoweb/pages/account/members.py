@@ -1,10 +1,5 @@
-"""The members of an account, and the invitations to it."""
+"""The members of an account: the list with its invitations, another role, and the way out."""
 
-from urllib.parse import urlencode
-
-from django.contrib.auth import login
-from django.contrib.auth.decorators import login_not_required
-from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -14,17 +9,16 @@ from django.views.decorators.http import require_http_methods, require_POST
 from kapsoweb.accounts import queries
 from kapsoweb.accounts.actions import invitations as inviting
 from kapsoweb.accounts.actions import members as changing
-from kapsoweb.accounts.errors import AlreadyMemberError, InvitationError
-from kapsoweb.accounts.models import Membership
+from kapsoweb.accounts.caller import Caller
 from kapsoweb.accounts.roles import Role
 from kapsoweb.doors.access_rules import access
 from kapsoweb.doors.statuses import STATUS_OF_KIND
 from kapsoweb.foundation import clock
 from kapsoweb.foundation.errors import KapsoError, Kind
-from kapsoweb.pages.account.forms import InvitationForm, NewUserForm, RoleForm
+from kapsoweb.pages.account.forms import InvitationForm, RoleForm
+from kapsoweb.pages.account.listing import listed
 from kapsoweb.pages.callers import CHOSEN_ACCOUNT, caller_of
 
-_BACKEND = "django.contrib.auth.backends.ModelBackend"
 _get_or_post = require_http_methods(["GET", "HEAD", "POST"])
 
 
@@ -100,66 +94,44 @@ def revoke(request: HttpRequest, invitation_id: str) -> HttpResponse:
     return redirect("pages:members")
 
 
-@access(needs=None)
-@login_not_required
-@_get_or_post
-@never_cache
-def invitation(request: HttpRequest, secret: str) -> HttpResponse:
-    """Follow an invitation: somebody signed in joins by a button; a stranger gives a user name and a password."""
-    try:
-        found = inviting.open_invitation(secret, clock.now())
-    except InvitationError as error:
-        return render(request, "account/invitation_refused.html", {"error": error}, status=403)
-    stranger = not request.user.is_authenticated
-    form = NewUserForm(request.POST if stranger and request.method == "POST" else None)
-    context = {"invitation": found, "form": form, "stranger": stranger, "error": None}
-    back = urlencode({"next": request.path}, safe="/")
-    context["sign_in"] = f"{reverse('pages:sign-in')}?{back}"
-    if request.method != "POST":
-        return render(request, "account/invitation.html", context)
-    if stranger and not form.is_valid():
-        return render(request, "account/invitation.html", context, status=400)
-    user = form.save(commit=False) if stranger else _user(request)
-    try:
-        member = inviting.accept_invitation(secret, user, clock.now())
-    except AlreadyMemberError as error:
-        return render(request, "account/invitation.html", {**context, "error": error}, status=409)
-    except InvitationError as error:
-        return render(request, "account/invitation_refused.html", {"error": error}, status=403)
-    if stranger:
-        login(request, user, backend=_BACKEND)
-    request.session[CHOSEN_ACCOUNT] = member.account_id
-    return redirect("pages:home")
-
-
-def _user(request: HttpRequest) -> User:
-    return User.objects.get(username=request.user.get_username())
-
-
 def _page(
     request: HttpRequest, form: InvitationForm, status: int, *, link: str = "", refusal: KapsoError | None = None
 ) -> HttpResponse:
     caller = caller_of(request)
-    is_owner = caller.role.allows(Role.OWNER)
-    now = clock.now()
+    rows = queries.members(caller)
+    page = listed(request, rows, reverse("pages:members"))
     context = {
         "section": "members",
         "caller": caller,
-        "is_owner": is_owner,
-        "members": [_row(member, caller.user_id) for member in queries.members(caller)],
-        "invitations": [
-            {"row": row, "open": row.used_at is None and row.revoked_at is None and row.expires_at > now}
-            for row in (queries.invitations(caller)[:50] if is_owner else ())
-        ],
+        "is_owner": caller.role.allows(Role.OWNER),
+        "total": rows.count(),
+        "page": page,
+        "rows": [{"member": member, "own": member.user_id == caller.user_id} for member in page.rows],
+        "roles": [role.value for role in Role],
         "form": form,
         "link": link,
         "refusal": refusal,
+        **_invitations(request, caller),
     }
     return render(request, "account/members.html", context, status=status)
 
 
-def _row(member: Membership, user_id: int | None) -> dict[str, object]:
-    return {"member": member, "own": member.user_id == user_id, "form": RoleForm(initial={"role": member.role})}
+def _invitations(request: HttpRequest, caller: Caller) -> dict[str, object]:
+    """The account's invitations for an owner, and which of them can still be followed."""
+    if not caller.role.allows(Role.OWNER):
+        return {}
+    page = listed(
+        request,
+        queries.invitations(caller).select_related("user"),
+        reverse("pages:members"),
+        after="invitations-after",
+        newest_first=True,
+    )
+    now = clock.now()
+    usable = queries.open_invitations(now).filter(pk__in=[row.pk for row in page.rows])
+    open_ids = set(usable.values_list("pk", flat=True))
+    rows = [{"row": row, "open": row.pk in open_ids, "expired": row.expires_at <= now} for row in page.rows]
+    return {"invitations_page": page, "invitations": rows}
 
 
 def _refused(request: HttpRequest, error: KapsoError) -> HttpResponse:

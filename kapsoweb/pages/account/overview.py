@@ -73,11 +73,11 @@ def rename(request: HttpRequest) -> HttpResponse:
 
 
 class ChangePassword(PasswordChangeView):
-    """Change the visitor's own password."""
+    """Change the visitor's own password; their other visits end."""
 
     access = Access(needs=Role.VIEWER)
     template_name = "account/password.html"
-    success_url = reverse_lazy("pages:account")
+    success_url = reverse_lazy("pages:account", query={"password": "changed"})
 
 
 def _page(request: HttpRequest, new: AccountForm, name: AccountForm, status: int) -> HttpResponse:
@@ -92,5 +92,6 @@ def _page(request: HttpRequest, new: AccountForm, name: AccountForm, status: int
         "places": queries.accounts_of(caller.user_id),
         "new_form": new,
         "name_form": name,
+        "password_changed": request.GET.get("password") == "changed",
     }
     return render(request, "account/account.html", context, status=status)

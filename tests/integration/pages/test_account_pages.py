@@ -9,8 +9,10 @@ from django.test import Client
 from django.urls import reverse
 
 from kapsoweb.accounts.access import local_account
-from kapsoweb.accounts.models import Account, ApiToken, AuditEntry, Invitation, Membership
+from kapsoweb.accounts.actions import create_sign_in_link
+from kapsoweb.accounts.models import Account, ApiToken, AuditEntry, Invitation, Membership, SignInLink
 from kapsoweb.accounts.roles import Role
+from kapsoweb.foundation import clock
 from tests.support.people import member, other_account
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
@@ -206,3 +208,35 @@ def test_a_password_is_changed_by_its_owner() -> None:
     assert User.objects.get(username="ada").check_password("the old long phrase")
     assert ada.post(page("password"), new).status_code == 302
     assert User.objects.get(username="ada").check_password("a new long phrase")
+
+
+def a_rival_takes_the_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody takes a new user's name after the form was found right and before the user is saved."""
+    save = User.save
+
+    def late(user: User, *arguments: object, **named: object) -> None:
+        if user.pk is None:
+            User.objects.bulk_create([User(username=user.username)], ignore_conflicts=True)
+        save(user, *arguments, **named)  # type: ignore[arg-type]  # passed on as they are
+
+    monkeypatch.setattr(User, "save", late)
+
+
+def test_a_name_that_is_taken_in_between_is_said_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    link = secret_in(signed_in("ada").post(page("members"), {"role": "viewer", "note": "", "days": "7"}).content)
+    a_rival_takes_the_name(monkeypatch)
+    answer = Client().post(link, NEW)
+    assert answer.status_code == 409
+    assert 'id="id_username_error"' in answer.content.decode()
+    assert Invitation.objects.get().used_at is None
+    assert not Membership.objects.filter(user__username="ben").exists()
+
+
+def test_a_first_owners_name_that_is_taken_in_between_keeps_the_link(monkeypatch: pytest.MonkeyPatch) -> None:
+    address = page("sign-in-by-link", create_sign_in_link(clock.now()))
+    a_rival_takes_the_name(monkeypatch)
+    answer = Client().post(address, NEW)
+    assert answer.status_code == 409
+    assert 'id="id_username_error"' in answer.content.decode()
+    assert SignInLink.objects.get().used_at is None
+    assert not Membership.objects.exists()
