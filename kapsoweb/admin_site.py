@@ -3,11 +3,16 @@
 A superuser sees every account's rows. Another account's row answers to an operator as one that does not exist.
 """
 
+from typing import ClassVar
+
 from django.contrib.admin import AdminSite
+from django.contrib.auth.forms import AuthenticationForm
 from django.http import HttpRequest
 
-from kapsoweb.accounts.queries import accounts_with
+from kapsoweb.accounts.queries import roles_of
 from kapsoweb.accounts.roles import Role
+
+_FOUND = "kapsoweb_roles"  # of a request: every table of the index asks who is there
 
 
 class LabAdminSite(AdminSite):
@@ -15,6 +20,8 @@ class LabAdminSite(AdminSite):
 
     site_header = site_title = "kapsoweb"
     index_title = "Tables"
+    # Django's own form lets staff in only; who may look is for `has_permission`, whichever way they signed in.
+    login_form: ClassVar[type[AuthenticationForm]] = AuthenticationForm  # type: ignore[misc]
 
     def has_permission(self, request: HttpRequest) -> bool:
         """Superusers, and operators and owners of some account."""
@@ -22,5 +29,17 @@ class LabAdminSite(AdminSite):
 
     def accounts_of(self, request: HttpRequest, *, owned: bool = False) -> list[str]:
         """The ids of the accounts whose rows a visitor without every right may see: operated ones, or `owned` ones."""
-        roles = (Role.OWNER,) if owned else (Role.OPERATOR, Role.OWNER)
-        return [] if request.user.pk is None else accounts_with(request.user.pk, roles)
+        needed = Role.OWNER if owned else Role.OPERATOR
+        return [account for account, role in _roles(request).items() if role.allows(needed)]
+
+
+def _roles(request: HttpRequest) -> dict[str, Role]:
+    """The visitor's roles by account, read once for a request and whoever is at it."""
+    if request.user.pk is None:
+        return {}
+    key = int(request.user.pk)
+    found: tuple[int, dict[str, Role]] | None = getattr(request, _FOUND, None)
+    if found is None or found[0] != key:
+        found = key, roles_of(key)
+        setattr(request, _FOUND, found)
+    return found[1]

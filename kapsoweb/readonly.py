@@ -7,8 +7,11 @@ accounts that they operate; a table that belongs to none is for superusers.
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.contrib import admin
+from django.contrib.admin.options import IncorrectLookupParameters
 from django.db.models import QuerySet
 from django.http import HttpRequest
+
+from kapsoweb.foundation.canonical import is_storable
 
 if TYPE_CHECKING:
     _ModelAdmin = admin.ModelAdmin[Any]
@@ -39,6 +42,16 @@ class ReadOnlyAdmin(_ModelAdmin):
         if request.user.is_superuser:
             return rows
         return self.of_accounts(rows, self.admin_site.accounts_of(request, owned=self.for_owners))  # type: ignore[attr-defined]  # the lab's site
+
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
+        """A row of those; text that no database takes is the id of none."""
+        return super().get_object(request, object_id, from_field) if is_storable(object_id) else None
+
+    def get_changelist_instance(self, request: HttpRequest) -> Any:
+        """The list; Django leads from filters that are none to the list without them."""
+        if not all(is_storable(value) for values in request.GET.lists() for value in values[1]):
+            raise IncorrectLookupParameters
+        return super().get_changelist_instance(request)
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002 - Django passes it
         """Superusers every table; operators those whose rows belong to accounts."""

@@ -1,6 +1,5 @@
 """Reads of accounts, their members and what was done in them."""
 
-from collections.abc import Iterable
 from datetime import datetime
 
 from django.contrib.auth.models import User
@@ -49,10 +48,10 @@ def accounts_of(user_id: int) -> QuerySet[Membership]:
     return Membership.objects.filter(user_id=user_id).select_related("account").order_by("account__name", "id")
 
 
-def accounts_with(user_id: int, roles: Iterable[Role]) -> list[str]:
-    """The ids of the accounts in which a user has one of the roles."""
-    places = Membership.objects.filter(user_id=user_id, role__in=list(roles))
-    return list(places.values_list("account_id", flat=True))
+def roles_of(user_id: int) -> dict[str, Role]:
+    """A user's roles by the ids of their accounts."""
+    places = Membership.objects.filter(user_id=user_id).values_list("account_id", "role")
+    return {account_id: Role(role) for account_id, role in places}
 
 
 def audit_entries(caller: Caller) -> QuerySet[AuditEntry]:
