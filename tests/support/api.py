@@ -30,11 +30,13 @@ def token(
     """The secret of a new token of that role in `account` (the local one unless said); `only` is a record's id."""
     secret = new_secret(TOKEN_PREFIX)
     now = clock.now()
+    account = account or local_account()
+    others = ApiToken.objects.filter(account=account, user=user).count()
     ApiToken.objects.create(
         id=new_id("tok"),
-        account=account or local_account(),
+        account=account,
         user=user,
-        name="test",
+        name=f"test {others + 1}" if others else "test",  # names of tokens without a maker are unique
         role=role,
         room=ROOM if only else "",
         record_id=only,
