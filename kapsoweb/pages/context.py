@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from kapsoweb.accounts.caller import Caller
 from kapsoweb.accounts.errors import RecordNotFound
+from kapsoweb.accounts.roles import Role
 from kapsoweb.jobs.queries import unfinished_count
 from kapsoweb.pages.callers import caller_of
 
@@ -30,13 +31,15 @@ class Room:
 class Visit:
     """On whose behalf somebody looks at pages: the account's name, who they are, and what they may do in it.
 
-    `current` is the value of `aria-current` of the way to the account's pages, or empty.
+    `current` is the value of `aria-current` of the way to the account's pages, or empty. `operates`: the admin shows
+    them the account's tables.
     """
 
     account: str
     actor: str
     role: str
     current: str
+    operates: bool
 
 
 def frame(request: HttpRequest) -> dict[str, Any]:
@@ -50,7 +53,13 @@ def frame(request: HttpRequest) -> dict[str, Any]:
     current = "page" if request.path == reverse("pages:account") else ""
     if not current and request.path.startswith(reverse("pages:account")):
         current = "true"
-    visit = Visit(caller.account.name, caller.actor, caller.role.value, current)
+    visit = Visit(
+        account=caller.account.name,
+        actor=caller.actor,
+        role=caller.role.value,
+        current=current,
+        operates=caller.role.allows(Role.OPERATOR),
+    )
     return {"rooms": _rooms(request, caller), "visit": visit}
 
 

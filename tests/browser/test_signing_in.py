@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from kapsoweb.accounts.actions import create_sign_in_link
+from kapsoweb.accounts.roles import Role
 from kapsoweb.foundation import clock
 from tests.support.people import lab_owner, member
 
@@ -43,12 +44,13 @@ def test_a_password_leads_back_to_the_page_that_was_asked_for(page: Page, live_s
 
 def test_only_operators_are_offered_the_admin(page: Page, live_server: Any, sign_in: Page) -> None:
     expect(page.get_by_role("link", name="Admin")).to_be_visible()
-    page.get_by_role("button", name="Sign out").click()
-    somebody = member("somebody")
-    somebody.set_password("correct horse")
-    somebody.save()
-    page.get_by_label("User name", exact=True).fill("somebody")
-    page.get_by_label("Password", exact=True).fill("correct horse")
-    page.get_by_role("button", name="Sign in").click()
-    expect(page.get_by_role("link", name="Cyclotrons")).to_be_visible()
-    expect(page.get_by_role("link", name="Admin")).to_have_count(0)
+    for role, offers in ((Role.OPERATOR, 1), (Role.REVIEWER, 0)):
+        page.get_by_role("button", name="Sign out").click()
+        somebody = member(role.value, role)
+        somebody.set_password("correct horse")
+        somebody.save()
+        page.get_by_label("User name", exact=True).fill(role.value)
+        page.get_by_label("Password", exact=True).fill("correct horse")
+        page.get_by_role("button", name="Sign in").click()
+        expect(page.get_by_role("link", name="Cyclotrons")).to_be_visible()
+        expect(page.get_by_role("link", name="Admin")).to_have_count(offers)
