@@ -6,11 +6,12 @@ cyclotron's lock, as every write of a cyclotron does, so that no two reviewers a
 
 from datetime import datetime, timedelta
 
-from django.db.models import Exists, OuterRef
+from django.db.models import OuterRef
 
 from cyclotron.actions.reviewing import RecordedReview, record_review, undo_review
 from cyclotron.core.draws import MAX_IDENTITY
 from cyclotron.core.errors import AssignmentLostError, InvalidReviewError, ReviewFollowedError, ReviewUndoneError
+from cyclotron.looking_up import there_is_no
 from cyclotron.models import Classifier, Decision, HeldItem, Item, Review, SkippedItem
 from cyclotron.queries.review_queue import ASSIGNMENT, Assignment, answers_of, shown, waiting_items
 from cyclotron.store import Store
@@ -36,9 +37,9 @@ def take_item(store: Store, classifier: str | None = None, *, reviewer: str, now
             mine.save(using=store.using, update_fields=["expires_at"])
             return shown(store, mine)
         others = store.all(HeldItem).filter(classifier=row, item_id=OuterRef("id"), expires_at__gt=now)
-        free = waiting.filter(~Exists(others.exclude(reviewer=reviewer)))
+        free = waiting.filter(there_is_no(others.exclude(reviewer=reviewer)))
         skips = store.all(SkippedItem).filter(classifier=row, reviewer=reviewer)
-        item = free.filter(~Exists(skips.filter(item_id=OuterRef("id")))).order_by("id").first()
+        item = free.filter(there_is_no(skips.filter(item_id=OuterRef("id")))).order_by("id").first()
         if item is None:
             again = skips.filter(item__in=free).order_by("skipped_at", "id").select_related("item").first()
             item = again.item if again else None

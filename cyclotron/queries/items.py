@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Exists, F, Max, Min, OuterRef, Q, QuerySet, Subquery
+from django.db.models import F, Max, Min, OuterRef, Q, QuerySet, Subquery
 
 from cyclotron.core.draws import PARTITIONS
 from cyclotron.core.errors import CyclotronError, InvalidPageError
 from cyclotron.labels import CurrentLabel, current_labels
+from cyclotron.looking_up import there_is, there_is_no
 from cyclotron.models import Classifier, Decision, DecisionOutput, HeldOutItem, Item, Review
 from cyclotron.queries.history import DecisionRow, OutputShown, ReviewRow, reviews, shown_decisions, shown_output
 from cyclotron.store import Store
@@ -136,7 +137,7 @@ def items(
     if limit < 1:
         raise InvalidPageError("the limit of a page of items must be 1 or more.", limit=limit)
     row = store.classifier(classifier)
-    chosen = _chosen(store, row, filters or ItemFilters())
+    chosen = chosen_items(store, row, filters or ItemFilters())
     if after is not None:
         chosen = chosen.filter(id__gt=after)
     found = list(chosen.defer("values").order_by("id")[: limit + 1])
@@ -146,7 +147,7 @@ def items(
 
 def matching_items(store: Store, classifier: str | None = None, filters: ItemFilters | None = None) -> int:
     """How many items the filters choose."""
-    return _chosen(store, store.classifier(classifier), filters or ItemFilters()).count()
+    return chosen_items(store, store.classifier(classifier), filters or ItemFilters()).count()
 
 
 def item(store: Store, key: int, classifier: str | None = None) -> ItemHistory:
@@ -182,7 +183,7 @@ def item_key_of(store: Store, identity: str) -> int:
     return key
 
 
-def _chosen(store: Store, classifier: Classifier, filters: ItemFilters) -> QuerySet[Item]:
+def chosen_items(store: Store, classifier: Classifier, filters: ItemFilters) -> QuerySet[Item]:
     """The items that the filters choose."""
     rows = store.all(Item)
     if filters.partition is not None:
@@ -195,13 +196,13 @@ def _chosen(store: Store, classifier: Classifier, filters: ItemFilters) -> Query
         active = store.all(Review).filter(classifier=classifier, undone_at=None, item_id=OuterRef("id"))
         if filters.state in (WAITING, NOT_SENT):
             unsent = Q(selected_because="")
-            rows = rows.filter(~Exists(active), unsent if filters.state == NOT_SENT else ~unsent)
+            rows = rows.filter(there_is_no(active), unsent if filters.state == NOT_SENT else ~unsent)
         rows = rows.annotate(newest_review=Subquery(active.order_by("-id").values("id")[:1]))
         counted = store.all(Review).filter(id=OuterRef("newest_review"))
         if filters.state in (REVIEWED, CLOSED):
-            rows = rows.filter(Exists(counted.filter(label__isnull=filters.state == CLOSED)))
+            rows = rows.filter(there_is(counted.filter(label__isnull=filters.state == CLOSED)))
         if filters.label is not None:
-            rows = rows.filter(Exists(counted.filter(label=filters.label)))
+            rows = rows.filter(there_is(counted.filter(label=filters.label)))
     if filters.decided_label is not None or filters.changed is not None:
         outputs = store.rows(DecisionOutput).filter(classifier=classifier, decision__item_id=OuterRef("id"))
         rows = rows.annotate(

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Exists, Min, OuterRef, QuerySet
+from django.db.models import Min, OuterRef, QuerySet
 
+from cyclotron.looking_up import there_is, there_is_no
 from cyclotron.models import Classifier, DecisionOutput, HeldItem, Item, Review, SkippedItem
 from cyclotron.store import Store
 
@@ -56,7 +57,7 @@ class LastAnswer:
 def waiting_items(store: Store, classifier: Classifier) -> QuerySet[Item]:
     """The items that were sent to review and have no active review of this classifier, with a label or without one."""
     reviewed = store.all(Review).filter(classifier=classifier, item_id=OuterRef("id"), undone_at=None)
-    return store.all(Item).exclude(selected_because="").filter(~Exists(reviewed))
+    return store.all(Item).exclude(selected_because="").filter(there_is_no(reviewed))
 
 
 def queue_state(store: Store, classifier: str | None = None, *, now: datetime) -> QueueState:
@@ -106,7 +107,7 @@ def assignment_of(store: Store, classifier: str | None = None, *, reviewer: str)
     """The item that the reviewer holds, if it still waits; its time may have run out as long as nobody took it."""
     row = store.classifier(classifier)
     waiting = waiting_items(store, row).filter(id=OuterRef("item_id"))
-    held = store.all(HeldItem).filter(Exists(waiting), classifier=row, reviewer=reviewer)
+    held = store.all(HeldItem).filter(there_is(waiting), classifier=row, reviewer=reviewer)
     found = held.select_related("item", "classifier").first()
     return None if found is None else shown(store, found)
 

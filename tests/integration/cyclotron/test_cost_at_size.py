@@ -11,6 +11,8 @@ from django.test.utils import CaptureQueriesContext
 from cyclotron import queries
 from cyclotron.actions import freeze_held_out_set
 from cyclotron.plan import held_out_set_of, make_plan, scored_items
+from cyclotron.queries import ItemFilters
+from cyclotron.queries.items import chosen_items
 from cyclotron.store import Store
 from tests.support.held_cyclotrons import hold
 from tests.support.large_cyclotrons import DECIDED_AT, MODEL, large_cyclotron
@@ -89,3 +91,19 @@ def test_a_cyclotron_that_no_statistics_know_is_read_as_every_other() -> None:
     looks = [line for line in steps.splitlines() if "Index Cond" in line or "SEARCH" in line]
     assert any("cyclotron_id" in look and "identity" in look for look in looks)
     assert all("item_id" in look for look in looks if "classifier_id" in look)
+
+
+@on_both_databases
+def test_the_queue_of_a_cyclotron_that_no_statistics_know_looks_each_item_up() -> None:
+    large_cyclotron(1_000)
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE")
+    store = large_cyclotron(2_000)
+    row = store.classifier()
+    waiting = queries.waiting_items(store, row)
+    for rows in (waiting, chosen_items(store, row, ItemFilters(state="waiting"))):
+        looks = [line for line in rows.explain().splitlines() if "classifier_id" in line]
+        assert looks
+        assert all("item_id" in look for look in looks)
+    assert waiting.count() == 0
