@@ -7,12 +7,13 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import OuterRef, QuerySet
 
 from cyclotron.core.errors import CyclotronError
 from cyclotron.core.imports import MAX_FILE_BYTES, MAX_FILE_ROWS, ImportColumns
 from cyclotron.core.replay import ReplayRow, parse_replay, review_identity
 from cyclotron.endpoints import definition_of
+from cyclotron.looking_up import there_is
 from cyclotron.models import Classifier, Decision, FileImport, Item, Review
 from cyclotron.store import Store
 from kapsoweb.foundation.canonical import digest, is_storable
@@ -219,7 +220,7 @@ def known_rows(store: Store, classifier: Classifier, rows: Sequence[ReplayRow]) 
     field = definition_of(classifier).input_field
     decisions = store.all(Decision).filter(item_id=OuterRef("id"))
     for some in _chunks(rows):
-        items = store.all(Item).filter(Exists(decisions), identity__in=[row.item_id for row in some])
+        items = store.all(Item).filter(there_is(decisions), identity__in=[row.item_id for row in some])
         digests = dict(items.values_list("identity", "values_digest"))
         identities = {row.item_id: review_identity(classifier.name, row.item_id) for row in some}
         reviews = store.all(Review).filter(identity__in=identities.values())

@@ -11,7 +11,7 @@ from datetime import datetime
 
 from django.db.models import F, QuerySet, Sum
 
-from cyclotron.actions.asking import Clock, store_answers
+from cyclotron.actions.asking import LOOK_UP_AT_ONCE, Clock, store_answers
 from cyclotron.core.configuration import Answer, DecisionRequest
 from cyclotron.core.errors import PermitsExhaustedError
 from cyclotron.models import CachedAnswer, Evaluation, Permit
@@ -131,7 +131,12 @@ class Spent:
 def spent_by(store: Store, evaluation_id: str) -> Spent:
     """The answered requests of an evaluation's permits, over all of its claims."""
     answered = store.rows(Permit).filter(evaluation_id=evaluation_id, answered_at__isnull=False)
-    rows = store.all(CachedAnswer).filter(fingerprint__in=answered.values("fingerprint"))
-    totals = rows.aggregate(tokens_in=Sum("tokens_in"), tokens_out=Sum("tokens_out"))
-    fingerprints = frozenset(answered.values_list("fingerprint", flat=True))
-    return Spent(fingerprints, totals["tokens_in"] or 0, totals["tokens_out"] or 0)
+    fingerprints = sorted(set(answered.values_list("fingerprint", flat=True)))
+    tokens_in = tokens_out = 0
+    # Named in parts, and not by a subquery: PostgreSQL cannot know how many these are, and might compare all with all.
+    for start in range(0, len(fingerprints), LOOK_UP_AT_ONCE):
+        rows = store.all(CachedAnswer).filter(fingerprint__in=fingerprints[start : start + LOOK_UP_AT_ONCE])
+        totals = rows.aggregate(tokens_in=Sum("tokens_in"), tokens_out=Sum("tokens_out"))
+        tokens_in += totals["tokens_in"] or 0
+        tokens_out += totals["tokens_out"] or 0
+    return Spent(frozenset(fingerprints), tokens_in, tokens_out)
