@@ -163,7 +163,7 @@ def test_a_review_is_recorded_in_the_tokens_name_and_retracted(operator: Program
     assert reviewer.post(f"{where}/reviews", body).json()["new"] is False
     assert refusal(reviewer.post(f"{where}/reviews", body | {"label": "exclude"})) == (409, "review-changed")
     row = reviewer.get(f"{where}/reviews").json()["items"][0]
-    assert (row["reviewer"], row["explanation"], row["undoneAt"]) == ("command line (token test)", "clear", None)
+    assert (row["reviewer"], row["explanation"], row["undoneAt"]) == ("command line (token test 2)", "clear", None)
     assert reviewer.post(f"{where}/reviews/undo", {"reviewId": "r-1"}).json() == {"undone": True}
     assert reviewer.post(f"{where}/reviews/undo", {"reviewId": "r-1"}).json() == {"undone": False}
     assert reviewer.get(f"{where}/reviews").json()["items"][0]["undoneAt"].endswith("Z")
