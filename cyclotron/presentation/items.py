@@ -83,14 +83,13 @@ def change_between(first: DecisionShown | None, latest: DecisionShown | None) ->
         return ""
     points = 100 * (latest.confidence - first.confidence)
     moved = ["label changed"] if first.label != latest.label else []
-    moved.append(f"confidence {signed(points)} points" if abs(points) >= _LEAST_POINTS else "same confidence")
+    if abs(points) >= _LEAST_POINTS:
+        moved.append(f"confidence {signed(points)} points")
     if first.version != latest.version:
         moved.append(f"version {_version(first)} → {_version(latest)}")
     elif first.refit != latest.refit:
         moved.append(f"refit {first.refit or NONE} → {latest.refit or NONE}")
-    else:
-        moved.append("same version")
-    return ", ".join(moved)
+    return ", ".join(moved) or "nothing"
 
 
 def _version(shown: DecisionShown) -> str:

@@ -76,13 +76,13 @@ def history(**changed: Any) -> ItemHistory:
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({}, "same confidence, same version"),
-        ({"label": "exclude"}, "label changed, same confidence, same version"),
+        ({}, "nothing"),
+        ({"label": "exclude"}, "label changed"),
         ({"confidence": 0.637, "version": 3}, "confidence +3.2 points, version 1 → 3"),
         ({"confidence": 0.5, "refit": 2}, f"confidence {MINUS}10.5 points, refit – → 2"),
-        ({"version": 0}, "same confidence, version 1 → elsewhere"),
-        ({"label": None}, "label changed, same confidence, same version"),
-        ({"confidence": 0.60549}, "same confidence, same version"),
+        ({"version": 0}, "version 1 → elsewhere"),
+        ({"label": None}, "label changed"),
+        ({"confidence": 0.60549}, "nothing"),
     ],
 )
 def test_what_moved_between_two_decisions_is_said_in_words(changed: dict[str, Any], said: str) -> None:
