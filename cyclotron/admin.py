@@ -10,6 +10,7 @@ from django.contrib import admin
 from django.db import models
 from django.http import HttpRequest
 
+from cyclotron.core.draws import PARTITIONS, REASONS, SELECTIONS
 from cyclotron.models import (
     CachedAnswer,
     Classifier,
@@ -32,9 +33,10 @@ from cyclotron.models import (
     StoredCyclotron,
     Version,
 )
+from cyclotron.models.learning import LEARNING_OUTCOMES
 from cyclotron.store import ROOM
 from kapsoweb.accounts.models import Holding
-from kapsoweb.readonly import ReadOnlyAdmin
+from kapsoweb.readonly import ReadOnlyAdmin, known
 
 
 class CyclotronTableAdmin(ReadOnlyAdmin):
@@ -120,7 +122,7 @@ class LearningStepAdmin(CyclotronTableAdmin):
         "version",
         "refit",
     )
-    list_filter = ("outcome",)
+    list_filter = (known("outcome", LEARNING_OUTCOMES),)
     list_select_related = ("classifier",)
     search_fields = ("candidate_digest", "classifier__name", "classifier__cyclotron__name")
 
@@ -140,7 +142,7 @@ class ItemAdmin(LargeTableAdmin):
     """Items."""
 
     list_display = ("identity", "cyclotron", "partition", "selected_because", "propensity", "created_at")
-    list_filter = ("partition", "selected_because")
+    list_filter = (known("partition", PARTITIONS), known("selected_because", ("", *REASONS)))
     list_select_related = ("cyclotron",)
     search_fields = ("identity", "values_digest", "cyclotron__name")
     deferred = ("values",)
@@ -151,7 +153,7 @@ class DecisionAdmin(LargeTableAdmin):
     """Decisions."""
 
     list_display = ("id", "item", "sent", "reason", "propensity", "decided_at")
-    list_filter = ("sent", "reason")
+    list_filter = ("sent", known("reason", ("", *REASONS)))
     list_select_related = ("item",)
     search_fields = ("id", "item__identity")
 
@@ -160,11 +162,10 @@ class DecisionAdmin(LargeTableAdmin):
 class DecisionOutputAdmin(LargeTableAdmin):
     """What each classifier decided."""
 
-    cyclotron_path = "decision__cyclotron_id"
+    cyclotron_path = "classifier__cyclotron_id"  # a cyclotron has few classifiers and many decisions
     list_display = ("decision", "classifier", "label", "confidence", "version", "refit")
-    list_filter = ("label",)
     list_select_related = ("decision", "classifier")
-    search_fields = ("decision__id", "fingerprint")
+    search_fields = ("decision__id", "fingerprint", "=label")
 
 
 @admin.register(Review)
@@ -172,9 +173,9 @@ class ReviewAdmin(LargeTableAdmin):
     """Reviews, undone ones too."""
 
     list_display = ("identity", "item", "classifier", "label", "reviewer", "selected_by", "recorded_at", "undone_at")
-    list_filter = ("selected_by", "label")
+    list_filter = (known("selected_by", SELECTIONS),)
     list_select_related = ("item", "classifier")
-    search_fields = ("identity", "item__identity", "reviewer", "reason_code")
+    search_fields = ("identity", "item__identity", "reviewer", "reason_code", "=label")
 
 
 @admin.register(Event)
@@ -182,7 +183,6 @@ class EventAdmin(LargeTableAdmin):
     """Events."""
 
     list_display = ("sequence", "cyclotron", "kind", "at")
-    list_filter = ("kind",)
     list_select_related = ("cyclotron",)
     search_fields = ("kind", "cyclotron__name")
 
@@ -212,9 +212,8 @@ class HeldOutItemAdmin(LargeTableAdmin):
 
     cyclotron_path = "held_out_set__cyclotron_id"
     list_display = ("identity", "held_out_set", "position", "label", "propensity")
-    list_filter = ("label",)
     list_select_related = ("held_out_set",)
-    search_fields = ("identity", "held_out_set__id")
+    search_fields = ("identity", "held_out_set__id", "=label")
     deferred = ("values",)
 
 
@@ -244,9 +243,8 @@ class PermitAdmin(LargeTableAdmin):
 
     cyclotron_path = "evaluation__cyclotron_id"
     list_display = ("evaluation", "number", "taken_at", "answered_at", "lost_to")
-    list_filter = ("lost_to",)
     list_select_related = ("evaluation",)
-    search_fields = ("evaluation__id", "fingerprint")
+    search_fields = ("evaluation__id", "fingerprint", "=lost_to")
 
 
 @admin.register(Report)

@@ -2,8 +2,9 @@
 
 from django.contrib import admin
 
+from kapsoweb.accounts.caller import Door
 from kapsoweb.accounts.models import Account, ApiToken, AuditEntry, Holding, Invitation, Membership, SignInLink
-from kapsoweb.readonly import ReadOnlyAdmin
+from kapsoweb.readonly import ReadOnlyAdmin, known
 
 
 @admin.register(Account)
@@ -69,9 +70,9 @@ class AuditEntryAdmin(ReadOnlyAdmin):
     for_owners = True
     account_path = "account_id"
     list_display = ("at", "actor", "door", "action", "room", "record_id", "account")
-    list_filter = ("door", "room")
+    list_filter = (known("door", Door),)
     list_select_related = ("account",)
-    search_fields = ("actor", "action", "record_id")
+    search_fields = ("actor", "action", "=room", "record_id")
     show_full_result_count = False
 
 

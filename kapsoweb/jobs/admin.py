@@ -6,8 +6,8 @@ from django.http import HttpRequest
 
 from kapsoweb.foundation import clock
 from kapsoweb.jobs import actions
-from kapsoweb.jobs.models import Job, WorkerHeartbeat
-from kapsoweb.readonly import ReadOnlyAdmin
+from kapsoweb.jobs.models import Job, JobState, WorkerHeartbeat
+from kapsoweb.readonly import ReadOnlyAdmin, known
 
 
 @admin.register(Job)
@@ -16,7 +16,7 @@ class JobAdmin(ReadOnlyAdmin):
 
     account_path = "account_id"
     list_display = ("id", "kind", "state", "account_id", "attempts", "progress_done", "progress_total", "created_at")
-    list_filter = ("state", "kind")
+    list_filter = (known("state", JobState),)
     search_fields = ("id", "kind", "account_id", "error_id")
     date_hierarchy = "created_at"
     actions = ("cancel",)

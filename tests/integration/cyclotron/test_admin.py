@@ -4,14 +4,17 @@ import pytest
 from django.apps import apps
 from django.contrib import admin
 from django.contrib.auth.models import User
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from cyclotron.actions.evaluating import run_evaluation, start_evaluation
 from cyclotron.actions.file_imports import receive_file
 from cyclotron.actions.queueing import skip_assignment, take_item
 from cyclotron.adapters.local import LocalModel
-from cyclotron.models import Item, Report
+from cyclotron.core.draws import PARTITIONS
+from cyclotron.models import Evaluation, Item, Report
 from cyclotron.plan import make_plan
 from cyclotron.store import Store
 from kapsoweb.accounts.models import Account
@@ -123,3 +126,30 @@ def test_a_strangers_search_and_filters_tell_nothing_of_others(evaluated_cyclotr
         body = stranger.get(url(model, "changelist")).content.decode()
         assert evaluated_cyclotron.cyclotron_id not in body, model
         assert not any(f">{label}<" in body for label in LABELS), model
+
+
+def test_filters_show_the_rows_with_the_chosen_value_and_ignore_what_is_none(
+    operator: Client, evaluated_cyclotron: Store
+) -> None:
+    def shown(parameters: dict[str, str]) -> int:
+        return int(operator.get(url(Item, "changelist"), parameters).context["cl"].result_count)
+
+    Workbench(evaluated_cyclotron, LocalModel()).decide("unsent", review_rate=0.0, audit_rate=2.0**-60)
+    total = Item.objects.count()
+    for partition in PARTITIONS:
+        assert shown({"partition": partition}) == Item.objects.filter(partition=partition).count()
+    unsent = Item.objects.filter(selected_because="").count()
+    assert shown({"selected_because": "none"}) == unsent
+    assert 0 < unsent < total
+    assert shown({"partition": "nowhere"}) == total
+
+
+def test_a_list_looks_through_no_table_for_the_values_of_its_filters(
+    operator: Client, evaluated_cyclotron: Store
+) -> None:
+    for model in MODELS:
+        with CaptureQueriesContext(connection) as ran:
+            operator.get(url(model, "changelist"))
+        distinct = [each["sql"] for each in ran if "DISTINCT" in each["sql"]]
+        if model is not Evaluation:  # an evaluation is something that a person starts
+            assert distinct == [], model
