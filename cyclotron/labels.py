@@ -91,11 +91,19 @@ def label_counts(store: Store, classifier: Classifier) -> dict[str, int]:
 
 
 def new_label_count(store: Store, classifier: Classifier) -> int:
-    """How many eligible (item, label) pairs the newest held-out set does not hold: what a freeze would add."""
+    """How many eligible (item, label) pairs the newest held-out set does not hold: what a freeze would add.
+
+    Counted from the items of the audit partition, which are the fewer: one look at each for its label that counts
+    (`labels_that_count` says which), for a choice of a person, and for its copy in the set.
+    """
+    active = store.all(Review).filter(classifier=classifier, undone_at=None, item_id=OuterRef("id"))
+    chosen = chosen_by_a_person(store, classifier).filter(item_id=OuterRef("id"))
     held = store.rows(HeldOutItem).filter(
-        held_out_set_id=classifier.current_set_id, identity=OuterRef("item__identity"), label=OuterRef("label")
+        held_out_set_id=classifier.current_set_id, identity=OuterRef("identity"), label=OuterRef("that_counts")
     )
-    return labels_that_count(store, classifier, use=AUDIT).filter(there_is_no(held)).count()
+    items = store.all(Item).filter(partition=AUDIT)
+    labelled = items.annotate(that_counts=Subquery(active.order_by("-id").values("label")[:1]))
+    return labelled.filter(there_is_no(held), there_is_no(chosen), that_counts__isnull=False).count()
 
 
 def last_learning_step(store: Store, classifier: Classifier) -> LearningStep | None:
