@@ -21,7 +21,7 @@ from kapsoweb.accounts.roles import Role
 from kapsoweb.doors.access_rules import PUBLIC, access
 from kapsoweb.doors.statuses import STATUS_OF_KIND
 from kapsoweb.foundation import clock
-from kapsoweb.pages.account.forms import AccountForm, NewUserForm
+from kapsoweb.pages.account.forms import NewAccountForm, NewUserForm
 from kapsoweb.pages.callers import caller_of
 
 
@@ -88,5 +88,5 @@ def home(request: HttpRequest) -> HttpResponse:
     try:
         caller_of(request)
     except RecordNotFound:
-        return render(request, "account/none.html", {"new_form": AccountForm()})
+        return render(request, "account/none.html", {"new_form": NewAccountForm()})
     return redirect("cyclotron:list")

@@ -112,7 +112,7 @@ class RoleForm(RefusableForm):
 
 
 class AccountForm(RefusableForm):
-    """An account's name."""
+    """Another name for an account."""
 
     name = forms.CharField(
         label="Name",
@@ -120,3 +120,10 @@ class AccountForm(RefusableForm):
         widget=forms.TextInput(attrs={"autocomplete": "off", "dir": "auto"}),
         error_messages={"required": "Give it a name."},
     )
+
+
+class NewAccountForm(AccountForm):
+    """A new account's name, whose field has an id of its own: a page may show both forms."""
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **{"auto_id": "id_new_%s", **named})

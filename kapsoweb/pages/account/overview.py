@@ -18,7 +18,7 @@ from kapsoweb.doors.access_rules import Access, access
 from kapsoweb.doors.statuses import STATUS_OF_KIND
 from kapsoweb.foundation import clock
 from kapsoweb.foundation.errors import KapsoError
-from kapsoweb.pages.account.forms import ROLE_WORDS, AccountForm
+from kapsoweb.pages.account.forms import ROLE_WORDS, AccountForm, NewAccountForm
 from kapsoweb.pages.callers import CHOSEN_ACCOUNT, caller_of
 
 
@@ -27,7 +27,7 @@ from kapsoweb.pages.callers import CHOSEN_ACCOUNT, caller_of
 @never_cache
 def account(request: HttpRequest) -> HttpResponse:
     """The account that the visitor acts for, and the way to the others."""
-    return _page(request, AccountForm(), AccountForm(initial={"name": caller_of(request).account.name}), 200)
+    return _page(request, AccountForm(initial={"name": caller_of(request).account.name}), 200)
 
 
 @access(needs=Role.VIEWER)
@@ -43,7 +43,7 @@ def switch(request: HttpRequest) -> HttpResponse:
 @require_POST
 def create(request: HttpRequest) -> HttpResponse:
     """Make an account, with the visitor as its owner, and act for it. They need be a member of none."""
-    form = AccountForm(request.POST)
+    form = NewAccountForm(request.POST)
     if form.is_valid():
         user = User.objects.get(username=request.user.get_username())
         try:
@@ -69,7 +69,7 @@ def rename(request: HttpRequest) -> HttpResponse:
             status = STATUS_OF_KIND[error.kind]
         else:
             return redirect("pages:account")
-    return _page(request, AccountForm(), form, status)
+    return _page(request, form, status)
 
 
 class ChangePassword(PasswordChangeView):
@@ -80,7 +80,7 @@ class ChangePassword(PasswordChangeView):
     success_url = reverse_lazy("pages:account", query={"password": "changed"})
 
 
-def _page(request: HttpRequest, new: AccountForm, name: AccountForm, status: int) -> HttpResponse:
+def _page(request: HttpRequest, name: AccountForm, status: int) -> HttpResponse:
     caller = caller_of(request)
     if caller.user_id is None:
         raise RecordNotFound("There is no account for a visitor who has not signed in; sign in first.")
@@ -90,7 +90,7 @@ def _page(request: HttpRequest, new: AccountForm, name: AccountForm, status: int
         "role_words": ROLE_WORDS[caller.role],
         "is_owner": caller.role.allows(Role.OWNER),
         "places": queries.accounts_of(caller.user_id),
-        "new_form": new,
+        "new_form": NewAccountForm(),
         "name_form": name,
         "password_changed": request.GET.get("password") == "changed",
     }
