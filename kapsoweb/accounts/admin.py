@@ -1,10 +1,47 @@
 """Accounts in the admin: to read and to search. Writing is for `actions`, which keep the rules."""
 
+from typing import TYPE_CHECKING, Any
+
 from django.contrib import admin
+from django.contrib.auth.admin import GroupAdmin, UserAdmin
+from django.contrib.auth.models import Group, User
+from django.db.models import QuerySet
+from django.http import HttpRequest
 
 from kapsoweb.accounts.caller import Door
 from kapsoweb.accounts.models import Account, ApiToken, AuditEntry, Holding, Invitation, Membership, SignInLink
 from kapsoweb.readonly import ReadOnlyAdmin, known
+
+if TYPE_CHECKING:
+    _ModelAdmin = admin.ModelAdmin[Any]
+    _UserAdmin = UserAdmin[User]
+else:
+    _ModelAdmin, _UserAdmin = admin.ModelAdmin, UserAdmin  # Django's classes take no type argument when they run
+
+
+class OfTheLabAdmin(_ModelAdmin):
+    """One of Django's own tables: whoever may not see it finds no row in it.
+
+    Django asks for a row before it asks whether a visitor may see it, and so would tell which rows there are.
+    """
+
+    def get_queryset(self, request: HttpRequest) -> "QuerySet[Any]":
+        """All rows, or none."""
+        rows = super().get_queryset(request)
+        return rows if self.has_view_or_change_permission(request) else rows.none()
+
+
+admin.site.unregister((User, Group))
+
+
+@admin.register(User)
+class LabUserAdmin(OfTheLabAdmin, _UserAdmin):
+    """Users, for whoever runs the lab."""
+
+
+@admin.register(Group)
+class LabGroupAdmin(OfTheLabAdmin, GroupAdmin):
+    """Groups, for whoever runs the lab."""
 
 
 @admin.register(Account)
