@@ -51,7 +51,7 @@ def review(request: HttpRequest, cyclotron_id: str) -> HttpResponse:
 @takes_a_form(PAGE)
 def take(request: HttpRequest, cyclotron_id: str) -> HttpResponse:
     """Hand the next item out, then show it."""
-    return _next(request, cyclotron_id, Workspace(caller_of(request)))
+    return _next(request, cyclotron_id, Workspace(caller_of(request)), otherwise="No item is free at the moment.")
 
 
 @_REVIEWER
@@ -123,10 +123,14 @@ def _in_hand(request: HttpRequest, workspace: Workspace, cyclotron_id: str, assi
     return found if found is not None and found.id == assignment_id else None
 
 
-def _next(request: HttpRequest, cyclotron_id: str, workspace: Workspace) -> HttpResponse:
-    """Hand the next item out within the same request, so that the page which follows only shows it."""
+def _next(request: HttpRequest, cyclotron_id: str, workspace: Workspace, otherwise: str = "") -> HttpResponse:
+    """Hand the next item out within the same request, so that the page which follows only shows it.
+
+    `otherwise` is said when there is none to hand out.
+    """
     classifier = classifier_name(request.GET.get("classifier"))
-    workspace.take(cyclotron_id, classifier)
+    if workspace.take(cyclotron_id, classifier) is None and otherwise:
+        messages.info(request, otherwise)
     visit.go_on(request.session, _queue(cyclotron_id, classifier), clock.now())
     return _to_page(cyclotron_id, classifier)
 

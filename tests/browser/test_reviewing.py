@@ -14,6 +14,7 @@ from cyclotron.actions import create_cyclotron
 from cyclotron.models import HeldItem, Review
 from cyclotron.store import Store
 from kapsoweb.accounts.roles import Role
+from tests.support.contrast import PALE_TEXTS
 from tests.support.cyclotrons import NOW, Workbench, classifier, definition
 from tests.support.held_cyclotrons import hold
 from tests.support.people import member
@@ -255,7 +256,9 @@ def test_labels_stay_within_reach_of_a_text_without_end_and_leave_it_room(
 
 @pytest.mark.parametrize("width", [360, 1280])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_pages_of_items_fit_their_window(page: Page, live_server: Any, store: Store, width: int, scheme: Any) -> None:
+def test_pages_of_items_fit_their_window_and_are_readable(
+    page: Page, live_server: Any, store: Store, width: int, scheme: Any
+) -> None:
     reviewer(page, live_server.url, "ada")
     start(page, live_server.url, store)
     page.emulate_media(color_scheme=scheme)
@@ -264,6 +267,7 @@ def test_pages_of_items_fit_their_window(page: Page, live_server: Any, store: St
     for where in ("/review/", "/items/", f"/items/{held_item().item_id}/"):
         page.goto(base + where)
         assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"), where
+        assert page.evaluate(PALE_TEXTS) == [], where
 
 
 def test_headings_come_in_order_and_every_field_has_a_name(page: Page, live_server: Any, store: Store) -> None:

@@ -176,7 +176,8 @@ def test_each_state_of_the_queue_says_what_to_do_next(ada: Client, store: Store)
     assert soonest is not None
     assert ada.get(where(store)).context["back_at"] == soonest.expires_at
     assert "Look again" in body
-    ada.post(where(store, "review-take"))
+    again = ada.post(where(store, "review-take"), follow=True).content.decode()
+    assert "No item is free at the moment." in again
     assert not HeldItem.objects.filter(reviewer="ada").exists()
     HeldItem.objects.all().delete()
     for _ in range(3):
