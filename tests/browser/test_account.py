@@ -167,8 +167,8 @@ def test_a_changed_password_is_said_and_ends_other_visits(browser: Browser, page
         give_the_password(visit, "ada")
         expect(visit.get_by_role("heading", level=1)).to_have_text("Cyclotrons")
     page.goto(f"{live_server.url}/account/password/")
-    page.get_by_label("Old password").fill(PHRASE)
-    for label in ("New password", "New password confirmation"):
+    page.get_by_label("Present password").fill(PHRASE)
+    for label in ("New password", "The new password again"):
         page.get_by_label(label, exact=True).fill(f"{PHRASE} anew")
     page.get_by_role("button", name="Change the password").click()
     expect(page.get_by_role("status")).to_contain_text("Your password is changed.")

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from django import forms
-from django.contrib.auth.forms import UserCreationForm
+from django.contrib.auth.forms import PasswordChangeForm, UserCreationForm
 from django.contrib.auth.models import User
 
 from kapsoweb.accounts.actions.invitations import MAX_NOTE
@@ -18,11 +18,13 @@ from kapsoweb.foundation.errors import KapsoError
 
 ROLE_WORDS = {
     Role.VIEWER: "viewer: reads everything",
-    Role.REVIEWER: "reviewer: and reviews decisions",
-    Role.OPERATOR: "operator: and creates, imports, freezes and evaluates",
-    Role.OWNER: "owner: and manages members and tokens",
+    Role.REVIEWER: "reviewer: reads and reviews",
+    Role.OPERATOR: "operator: also imports and evaluates",
+    Role.OWNER: "owner: also manages the members",
 }
 _USUAL_DAYS = 90
+
+_PASSWORD = "12 characters at least; not a common password, not like the user name, not digits alone."  # noqa: S105
 
 if TYPE_CHECKING:
     _UserCreationForm = UserCreationForm[User]
@@ -55,13 +57,35 @@ class NewUserForm(Refusable, _UserCreationForm):
         name, password, again = (self.fields[field] for field in ("username", "password1", "password2"))
         name.label = "User name"
         name.help_text = "150 characters at most: letters, digits and @ . + - _"
-        password.help_text = "12 characters at least; not a common password, not like the user name, not digits alone."
+        password.help_text = _PASSWORD
         again.label, again.help_text = "The password again", ""
+
+
+class NewPasswordForm(Refusable, PasswordChangeForm):
+    """Another password."""
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        old, password, again = (self.fields[field] for field in ("old_password", "new_password1", "new_password2"))
+        old.label, password.label, again.label = "Present password", "New password", "The new password again"
+        password.help_text, again.help_text = _PASSWORD, ""
 
 
 def _role_field(most: Role) -> forms.ChoiceField:
     choices = [(role.value, words) for role, words in ROLE_WORDS.items() if most.allows(role)]
     return forms.ChoiceField(label="Role", choices=choices)
+
+
+def _days_field(most: int, initial: int) -> forms.IntegerField:
+    words = f"It must be a whole number from 1 to {most}."
+    return forms.IntegerField(
+        label="Days until it expires",
+        min_value=1,
+        max_value=most,
+        initial=initial,
+        help_text=f"1 to {most}.",
+        error_messages=dict.fromkeys(("required", "invalid", "min_value", "max_value"), words),
+    )
 
 
 class TokenForm(RefusableForm):
@@ -74,9 +98,7 @@ class TokenForm(RefusableForm):
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
         error_messages={"required": "Give it a name."},
     )
-    days = forms.IntegerField(
-        label="Days until it expires", min_value=1, max_value=TOKEN_DAYS, initial=_USUAL_DAYS, help_text="1 to 365."
-    )
+    days = _days_field(TOKEN_DAYS, _USUAL_DAYS)
     record = forms.ChoiceField(label="Reaches", required=False)
 
     def __init__(self, caller: Caller, holdings: list[Holding], *given: Any, **named: Any) -> None:
@@ -100,9 +122,7 @@ class InvitationForm(RefusableForm):
         help_text="A note for the list of invitations; the invited person does not see it.",
         widget=forms.TextInput(attrs={"autocomplete": "off", "dir": "auto"}),
     )
-    days = forms.IntegerField(
-        label="Days until it expires", min_value=1, max_value=INVITATION_DAYS, initial=7, help_text="1 to 30."
-    )
+    days = _days_field(INVITATION_DAYS, 7)
 
 
 class RoleForm(RefusableForm):

@@ -18,7 +18,7 @@ from kapsoweb.doors.access_rules import Access, access
 from kapsoweb.doors.statuses import STATUS_OF_KIND
 from kapsoweb.foundation import clock
 from kapsoweb.foundation.errors import KapsoError
-from kapsoweb.pages.account.forms import ROLE_WORDS, AccountForm, NewAccountForm
+from kapsoweb.pages.account.forms import ROLE_WORDS, AccountForm, NewAccountForm, NewPasswordForm
 from kapsoweb.pages.callers import CHOSEN_ACCOUNT, caller_of
 
 
@@ -77,6 +77,7 @@ class ChangePassword(PasswordChangeView):
 
     access = Access(needs=Role.VIEWER)
     template_name = "account/password.html"
+    form_class = NewPasswordForm
     success_url = reverse_lazy("pages:account", query={"password": "changed"})
 
 

@@ -240,3 +240,11 @@ def test_a_first_owners_name_that_is_taken_in_between_keeps_the_link(monkeypatch
     assert 'id="id_username_error"' in answer.content.decode()
     assert SignInLink.objects.get().used_at is None
     assert not Membership.objects.exists()
+
+
+@pytest.mark.parametrize("name", ["account", "members", "tokens", "audit", "password"])
+def test_each_id_of_a_page_is_there_once_and_each_label_has_its_field(name: str) -> None:
+    body = signed_in("ada").get(page(name)).content.decode()
+    ids = re.findall(r'\bid="([^"]+)"', body)
+    assert sorted(ids) == sorted(set(ids))
+    assert set(re.findall(r'<label for="([^"]+)"', body)) <= set(ids)
