@@ -32,6 +32,7 @@ from cyclotron.models import (
     SkippedItem,
     StoredCyclotron,
     Version,
+    WaitingItem,
 )
 from cyclotron.models.learning import LEARNING_OUTCOMES
 from cyclotron.store import ROOM
@@ -255,6 +256,16 @@ class ReportAdmin(LargeTableAdmin):
     list_select_related = ("classifier", "held_out_set")
     search_fields = ("id", "held_out_set__id", "cyclotron__name")
     deferred = ("body", "items")
+
+
+@admin.register(WaitingItem)
+class WaitingItemAdmin(LargeTableAdmin):
+    """Items that wait for a review."""
+
+    list_display = ("item", "classifier", "sent_at")
+    list_select_related = ("item", "classifier")
+    search_fields = ("item__identity",)
+    deferred = ("item__values",)
 
 
 @admin.register(HeldItem)

@@ -6,6 +6,7 @@ from typing import Any
 
 from cyclotron.actions.asking import Asker
 from cyclotron.actions.events import append_event
+from cyclotron.actions.waiting import begin_waiting
 from cyclotron.core.configuration import Answer, Decided
 from cyclotron.core.draws import check_identity, partition_of, select, selection_draw
 from cyclotron.core.errors import InvalidItemError, ItemChangedError
@@ -90,6 +91,8 @@ def decide_item(
             propensity_so_far=item.propensity,
             reason_so_far=item.selected_because,
         )
+        if selection.sent and not item.selected_because:
+            begin_waiting(store, classifiers, item, sent_at=now)
         item.propensity = selection.propensity
         item.selected_because = selection.reason
         item.save(using=store.using, update_fields=["propensity", "selected_because"])

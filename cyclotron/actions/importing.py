@@ -12,6 +12,7 @@ from typing import Any
 
 from cyclotron.actions.deciding import check_item, input_text, item_of
 from cyclotron.actions.events import append_event
+from cyclotron.actions.waiting import begin_waiting
 from cyclotron.core.draws import REASONS, check_propensity
 from cyclotron.core.errors import CyclotronError
 from cyclotron.endpoints import definition_of
@@ -116,6 +117,8 @@ def _at(place: int) -> Iterator[None]:
 def _record(
     store: Store, classifiers: Sequence[Classifier], item: Item, given: ForeignDecision, content: str, now: datetime
 ) -> str:
+    if given.sent and not item.selected_because:
+        begin_waiting(store, classifiers, item, sent_at=now)
     item.propensity = max(float(given.propensity), item.propensity or 0.0)
     item.selected_because = item.selected_because or given.reason
     item.save(using=store.using, update_fields=["propensity", "selected_because"])

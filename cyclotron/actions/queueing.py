@@ -1,7 +1,8 @@
 """The review queue: handing out items, one reviewer each, and taking their answers. Source: spec held-out, section 1.
 
-The queue of a classifier is every item that was sent to review and has no active review of it. All four verbs take the
-cyclotron's lock, as every write of a cyclotron does, so that no two reviewers are given one item.
+The queue of a classifier is every item that was sent to review and has no active review of it, in the order in which
+they were first sent. All four verbs take the cyclotron's lock, as every write of a cyclotron does, so that no two
+reviewers are given one item.
 """
 
 from datetime import datetime, timedelta
@@ -11,8 +12,8 @@ from django.db.models import OuterRef
 from cyclotron.actions.reviewing import RecordedReview, record_review, undo_review
 from cyclotron.core.draws import MAX_IDENTITY
 from cyclotron.core.errors import AssignmentLostError, InvalidReviewError, ReviewFollowedError, ReviewUndoneError
-from cyclotron.looking_up import there_is_no
-from cyclotron.models import Classifier, Decision, HeldItem, Item, Review, SkippedItem
+from cyclotron.looking_up import there_is, there_is_no
+from cyclotron.models import Classifier, Decision, HeldItem, Item, Review, SkippedItem, WaitingItem
 from cyclotron.queries.review_queue import ASSIGNMENT, Assignment, answers_of, shown, waiting_items
 from cyclotron.store import Store
 from kapsoweb.foundation.canonical import check_text, is_storable
@@ -24,7 +25,7 @@ HOLD = timedelta(minutes=15)  # long enough to read an item, short enough that a
 def take_item(store: Store, classifier: str | None = None, *, reviewer: str, now: datetime) -> Assignment | None:
     """The item that the reviewer holds, for another 15 minutes, or the next of the queue; None when there is none.
 
-    Items come in the order in which they arrived; those that this reviewer has skipped come after all others.
+    Items come in the order in which they were first sent; those that this reviewer has skipped come after all others.
     """
     _check_reviewer(reviewer)
     with store.transaction():
@@ -32,18 +33,20 @@ def take_item(store: Store, classifier: str | None = None, *, reviewer: str, now
         row = store.classifier(classifier)
         waiting = waiting_items(store, row)
         mine = store.all(HeldItem).filter(classifier=row, reviewer=reviewer).first()
-        if mine is not None and waiting.filter(id=mine.item_id).exists():
+        if mine is not None and waiting.filter(item_id=mine.item_id).exists():
             mine.expires_at = now + HOLD
             mine.save(using=store.using, update_fields=["expires_at"])
             return shown(store, mine)
-        others = store.all(HeldItem).filter(classifier=row, item_id=OuterRef("id"), expires_at__gt=now)
-        free = waiting.filter(there_is_no(others.exclude(reviewer=reviewer)))
-        skips = store.all(SkippedItem).filter(classifier=row, reviewer=reviewer)
-        item = free.filter(there_is_no(skips.filter(item_id=OuterRef("id")))).order_by("id").first()
-        if item is None:
-            again = skips.filter(item__in=free).order_by("skipped_at", "id").select_related("item").first()
-            item = again.item if again else None
-        return None if item is None else _hand_out(store, row, item, reviewer, now)
+        held = store.rows(HeldItem).filter(classifier=row, item_id=OuterRef("item_id"), expires_at__gt=now)
+        free = waiting.filter(there_is_no(held.exclude(reviewer=reviewer)))
+        skips = store.rows(SkippedItem).filter(classifier=row, reviewer=reviewer)
+        unskipped = free.filter(there_is_no(skips.filter(item_id=OuterRef("item_id"))))
+        found: WaitingItem | SkippedItem | None
+        found = unskipped.order_by("sent_at", "item_id").select_related("item").first()
+        if found is None:
+            skipped = skips.filter(there_is(free.filter(item_id=OuterRef("item_id"))))
+            found = skipped.order_by("skipped_at", "id").select_related("item").first()
+        return None if found is None else _hand_out(store, row, found.item, reviewer, now)
 
 
 def answer_assignment(
@@ -151,7 +154,7 @@ def _held(store: Store, assignment_id: str, reviewer: str) -> HeldItem:
     """The reviewer's assignment, while its item still waits; raises `AssignmentLostError`."""
     rows = store.all(HeldItem).filter(id=assignment_id, reviewer=reviewer) if is_storable(assignment_id) else None
     held = rows.select_related("classifier").first() if rows is not None else None
-    if held is None or not waiting_items(store, held.classifier).filter(id=held.item_id).exists():
+    if held is None or not waiting_items(store, held.classifier).filter(item_id=held.item_id).exists():
         raise AssignmentLostError(
             "this item is no longer yours to answer: your time ran out, and somebody else was given it or has reviewed "
             "it. Nothing was recorded; go on with the next one.",

@@ -32,7 +32,7 @@ class Replayed:
     known: int
     bad: tuple[BadRow, ...]
     learned: tuple[Learned, ...]
-    stopped: bool
+    stopped: bool = False
 
 
 @dataclass(frozen=True)

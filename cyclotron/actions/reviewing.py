@@ -6,6 +6,7 @@ from datetime import datetime
 from django.db.models import F
 
 from cyclotron.actions.events import append_event
+from cyclotron.actions.waiting import end_waiting, wait_again
 from cyclotron.core.draws import MAX_IDENTITY, REVIEWER, check_identity
 from cyclotron.core.errors import (
     InvalidReviewError,
@@ -98,6 +99,7 @@ def record_review(
             content_digest=content,
             recorded_at=now,
         )
+        end_waiting(store, review)
         if label is not None and teaches(store, classifier_row, decision.item):
             store.all(Classifier).filter(pk=classifier_row.pk).update(training_reviews=F("training_reviews") + 1)
         append_event(
@@ -131,6 +133,7 @@ def undo_review(store: Store, *, identity: str, actor: str, now: datetime) -> bo
         review.undone_at = now
         review.undone_by = actor
         review.save(using=store.using, update_fields=["undone_at", "undone_by"])
+        wait_again(store, review)
         append_event(
             store,
             locked,

@@ -13,7 +13,7 @@ from cyclotron.models.engine import (
 from cyclotron.models.file_imports import FileImport
 from cyclotron.models.held_out import Evaluation, HeldOutItem, HeldOutSet, Permit, Report
 from cyclotron.models.learning import LearningStep, MlModelRecord, OutOfFoldAnswer, Version
-from cyclotron.models.review_queue import HeldItem, SkippedItem
+from cyclotron.models.review_queue import HeldItem, SkippedItem, WaitingItem
 
 __all__ = [
     "CachedAnswer",
@@ -36,4 +36,5 @@ __all__ = [
     "SkippedItem",
     "StoredCyclotron",
     "Version",
+    "WaitingItem",
 ]

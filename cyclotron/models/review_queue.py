@@ -1,9 +1,29 @@
-"""The review queue's own rows: who holds which item at present, and who has skipped which. Source: spec, section 1."""
+"""The review queue: which items wait, who holds which of them, and who has skipped which. Source: spec, section 1."""
 
 from django.db import models
 from django.db.models import F, Q
 
 from cyclotron.models.engine import IDENTITY, Classifier, Decision, Item, StoredCyclotron
+
+
+class WaitingItem(models.Model):
+    """An item that was sent to review and has no active review of the classifier.
+
+    This follows from items and reviews. It is kept beside them, by whatever sends, reviews or undoes, because the head
+    of the queue would else be found only by passing over all that has been reviewed. `sent_at`: when it was first sent.
+    """
+
+    cyclotron = models.ForeignKey(StoredCyclotron, on_delete=models.PROTECT, related_name="+", db_index=False)
+    classifier = models.ForeignKey(Classifier, on_delete=models.PROTECT, related_name="+", db_index=False)
+    item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="waiting", db_index=False)
+    sent_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["classifier", "item"], name="item_waits_once_a_classifier")]
+        indexes = [models.Index(fields=["classifier", "sent_at", "item"], name="waiting_item_next")]
+
+    def __str__(self) -> str:
+        return str(self.item_id)
 
 
 class HeldItem(models.Model):
@@ -45,6 +65,7 @@ class SkippedItem(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["classifier", "item", "reviewer"], name="item_skipped_once_a_reviewer"),
         ]
+        indexes = [models.Index(fields=["classifier", "reviewer", "skipped_at"], name="skipped_item_next")]
 
     def __str__(self) -> str:
         return f"{self.item_id} by {self.reviewer}"

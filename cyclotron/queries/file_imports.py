@@ -1,20 +1,19 @@
 """Reads of file imports: what a file holds, what a choice of columns would make of it, and what has become of it."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 from typing import Any
 
-from django.db.models import OuterRef, QuerySet
+from django.db.models import QuerySet
 
 from cyclotron.core.errors import CyclotronError
 from cyclotron.core.imports import MAX_FILE_BYTES, MAX_FILE_ROWS, ImportColumns
 from cyclotron.core.replay import ReplayRow, parse_replay, review_identity
 from cyclotron.endpoints import definition_of
-from cyclotron.looking_up import there_is
-from cyclotron.models import Classifier, Decision, FileImport, Item, Review
+from cyclotron.models import Classifier, FileImport, Item, Review
 from cyclotron.store import Store
 from kapsoweb.foundation.canonical import digest, is_storable
 from kapsoweb.foundation.errors import Kind
@@ -110,7 +109,7 @@ class ImportPreview:
 
 @dataclass(frozen=True)
 class KnownRows:
-    """How many rows are there in full, and how many have a decision at least."""
+    """How many rows are there in full, and how many have at least the decision that they need."""
 
     known: int
     decided: int
@@ -215,20 +214,22 @@ def rows_of(found: FileImport, columns: ImportColumns) -> tuple[list[ReplayRow],
 
 
 def known_rows(store: Store, classifier: Classifier, rows: Sequence[ReplayRow]) -> KnownRows:
-    """How many of the rows are there: with their text decided and, where a row has a label, with its review."""
+    """How many of the rows are there: with their text decided, and with its review where a row has a label."""
     known = decided = 0
     field = definition_of(classifier).input_field
-    decisions = store.all(Decision).filter(item_id=OuterRef("id"))
-    for some in _chunks(rows):
-        items = store.all(Item).filter(there_is(decisions), identity__in=[row.item_id for row in some])
-        digests = dict(items.values_list("identity", "values_digest"))
+    for start in range(0, len(rows), _AT_ONCE):
+        some = rows[start : start + _AT_ONCE]
+        decided_items = store.all(Item).filter(identity__in=[row.item_id for row in some], propensity__isnull=False)
+        columns = decided_items.values_list("identity", "values_digest", "selected_because")
+        there = {identity: (values, because) for identity, values, because in columns}
         identities = {row.item_id: review_identity(classifier.name, row.item_id) for row in some}
         reviews = store.all(Review).filter(identity__in=identities.values())
         labels = dict(reviews.values_list("identity", "label"))
         for row in some:
-            if digests.get(row.item_id) != digest({field: row.text}):
+            values, because = there.get(row.item_id, ("", ""))
+            if values != digest({field: row.text}):
                 continue
-            decided += 1
+            decided += row.label is None or because != ""
             known += row.label is None or labels.get(identities[row.item_id]) == row.label
     return KnownRows(known, decided)
 
@@ -294,8 +295,3 @@ def _state(found: FileImport, job: JobState | None) -> str:
         return "received"
     # A job that is done although its import is not was told to stop; one that is gone has failed its import.
     return {JobState.DONE: "cancelled", None: "failed"}.get(job, str(job))
-
-
-def _chunks(rows: Sequence[ReplayRow]) -> Iterator[Sequence[ReplayRow]]:
-    for start in range(0, len(rows), _AT_ONCE):
-        yield rows[start : start + _AT_ONCE]

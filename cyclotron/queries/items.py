@@ -193,21 +193,25 @@ def chosen_items(store: Store, classifier: Classifier, filters: ItemFilters) -> 
     if filters.beginning:
         rows = rows.filter(identity__startswith=filters.beginning)
     if filters.state is not None or filters.label is not None:
-        active = store.all(Review).filter(classifier=classifier, undone_at=None, item_id=OuterRef("id"))
-        if filters.state in (WAITING, NOT_SENT):
-            unsent = Q(selected_because="")
-            rows = rows.filter(there_is_no(active), unsent if filters.state == NOT_SENT else ~unsent)
-        rows = rows.annotate(newest_review=Subquery(active.order_by("-id").values("id")[:1]))
-        counted = store.all(Review).filter(id=OuterRef("newest_review"))
+        active = store.rows(Review).filter(classifier=classifier, undone_at=None, item_id=OuterRef("id"))
+        if filters.state == WAITING:
+            rows = rows.filter(waiting__classifier=classifier)
+        elif filters.state == NOT_SENT:
+            rows = rows.filter(there_is_no(active), selected_because="")
+        rows = rows.alias(newest_review=Subquery(active.order_by("-id").values("id")[:1]))
+        counted = store.rows(Review).filter(id=OuterRef("newest_review"))
         if filters.state in (REVIEWED, CLOSED):
             rows = rows.filter(there_is(counted.filter(label__isnull=filters.state == CLOSED)))
         if filters.label is not None:
             rows = rows.filter(there_is(counted.filter(label=filters.label)))
     if filters.decided_label is not None or filters.changed is not None:
-        outputs = store.rows(DecisionOutput).filter(classifier=classifier, decision__item_id=OuterRef("id"))
-        rows = rows.annotate(
-            first_label=Subquery(outputs.order_by("decision_id").values("label")[:1]),
-            latest_label=Subquery(outputs.order_by("-decision_id").values("label")[:1]),
+        decided = store.rows(Decision).filter(item_id=OuterRef("id")).values("id")
+        outputs = store.rows(DecisionOutput).filter(classifier=classifier).values("label")
+        rows = rows.alias(
+            first=Subquery(decided.order_by("id")[:1]),
+            latest=Subquery(decided.order_by("-id")[:1]),
+            first_label=Subquery(outputs.filter(decision_id=OuterRef("first"))),
+            latest_label=Subquery(outputs.filter(decision_id=OuterRef("latest"))),
         )
         if filters.decided_label is not None:
             rows = rows.filter(latest_label=filters.decided_label)
@@ -219,13 +223,13 @@ def chosen_items(store: Store, classifier: Classifier, filters: ItemFilters) -> 
 
 def _rows(store: Store, classifier: Classifier, found: list[Item]) -> list[ItemRow]:
     """Items as rows: the ends of their decisions and their reviews, each read in one query for all of them."""
-    ends = store.all(Decision).filter(item__in=found).values("item_id").annotate(first=Min("id"), latest=Max("id"))
+    ends = store.rows(Decision).filter(item__in=found).values("item_id").annotate(first=Min("id"), latest=Max("id"))
     spans = {row["item_id"]: (row["first"], row["latest"]) for row in ends}
     outputs = store.rows(DecisionOutput).filter(
         classifier=classifier, decision_id__in={end for span in spans.values() for end in span}
     )
     shown = {output.decision_id: _decision(output) for output in outputs.select_related("decision")}
-    active = store.all(Review).filter(classifier=classifier, undone_at=None, item__in=found)
+    active = store.rows(Review).filter(classifier=classifier, undone_at=None, item__in=found)
     counted = {review.item_id: review for review in active.order_by("id")}  # the last of an item stays
     rows = []
     for one in found:

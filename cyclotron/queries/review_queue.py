@@ -7,8 +7,8 @@ from typing import Any
 
 from django.db.models import Min, OuterRef, QuerySet
 
-from cyclotron.looking_up import there_is, there_is_no
-from cyclotron.models import Classifier, DecisionOutput, HeldItem, Item, Review, SkippedItem
+from cyclotron.looking_up import there_is
+from cyclotron.models import Classifier, DecisionOutput, HeldItem, Item, Review, SkippedItem, WaitingItem
 from cyclotron.store import Store
 
 ASSIGNMENT = "as"  # begins the id of every assignment, and so of every review that answers one
@@ -54,20 +54,17 @@ class LastAnswer:
     label: str | None
 
 
-def waiting_items(store: Store, classifier: Classifier) -> QuerySet[Item]:
+def waiting_items(store: Store, classifier: Classifier) -> QuerySet[WaitingItem]:
     """The items that were sent to review and have no active review of this classifier, with a label or without one."""
-    reviewed = store.all(Review).filter(classifier=classifier, item_id=OuterRef("id"), undone_at=None)
-    return store.all(Item).exclude(selected_because="").filter(there_is_no(reviewed))
+    return store.rows(WaitingItem).filter(classifier=classifier)
 
 
 def queue_state(store: Store, classifier: str | None = None, *, now: datetime) -> QueueState:
     """The lengths of a classifier's queue at the moment `now`."""
     row = store.classifier(classifier)
     sent = store.all(Item).exclude(selected_because="").count()
-    waiting = waiting_items(store, row)
-    held = store.all(HeldItem).filter(classifier=row, expires_at__gt=now, item__in=waiting).count()
-    length = waiting.count()
-    return QueueState(waiting=length, held=held, reviewed=sent - length)
+    waiting = waiting_items(store, row).count()
+    return QueueState(waiting=waiting, held=_held(store, row, now).count(), reviewed=sent - waiting)
 
 
 def answers_of(store: Store, classifier: Classifier, *, reviewer: str) -> QuerySet[Review]:
@@ -91,8 +88,7 @@ def last_answer(store: Store, classifier: str | None = None, *, reviewer: str) -
 def next_return(store: Store, classifier: str | None = None, *, now: datetime) -> datetime | None:
     """When the first of the items that are held now comes back to the queue, if it is not answered before."""
     row = store.classifier(classifier)
-    held = store.all(HeldItem).filter(classifier=row, expires_at__gt=now, item__in=waiting_items(store, row))
-    soonest: datetime | None = held.aggregate(soonest=Min("expires_at"))["soonest"]
+    soonest: datetime | None = _held(store, row, now).aggregate(soonest=Min("expires_at"))["soonest"]
     return soonest
 
 
@@ -106,8 +102,7 @@ def reason_codes(store: Store, classifier: str | None = None) -> list[str]:
 def assignment_of(store: Store, classifier: str | None = None, *, reviewer: str) -> Assignment | None:
     """The item that the reviewer holds, if it still waits; its time may have run out as long as nobody took it."""
     row = store.classifier(classifier)
-    waiting = waiting_items(store, row).filter(id=OuterRef("item_id"))
-    held = store.all(HeldItem).filter(there_is(waiting), classifier=row, reviewer=reviewer)
+    held = _still_waiting(store, row).filter(reviewer=reviewer)
     found = held.select_related("item", "classifier").first()
     return None if found is None else shown(store, found)
 
@@ -133,3 +128,14 @@ def shown(store: Store, held: HeldItem) -> Assignment:
         expires_at=held.expires_at,
         skipped_before=skips.exists(),
     )
+
+
+def _still_waiting(store: Store, classifier: Classifier) -> QuerySet[HeldItem]:
+    """What was handed out and has not been reviewed, whether its time is over or not."""
+    waiting = waiting_items(store, classifier).filter(item_id=OuterRef("item_id"))
+    return store.rows(HeldItem).filter(there_is(waiting), classifier=classifier)
+
+
+def _held(store: Store, classifier: Classifier, now: datetime) -> QuerySet[HeldItem]:
+    """What somebody holds at the moment `now`."""
+    return _still_waiting(store, classifier).filter(expires_at__gt=now)

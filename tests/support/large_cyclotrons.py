@@ -31,6 +31,7 @@ from cyclotron.models import (
     MlModelRecord,
     Review,
     Version,
+    WaitingItem,
 )
 from cyclotron.store import Store
 from kapsoweb.foundation.canonical import digest
@@ -117,6 +118,8 @@ def large_cyclotron(
                 Review,
                 (_review(classifier, decision, label) for decision, label in zip(decisions, labels, strict=True)),
             )
+        else:
+            _create(store, WaitingItem, (_waiting(classifier, decision) for decision in decisions))
     return store
 
 
@@ -221,6 +224,12 @@ def _answer(label: str, surety: float) -> Answer:
     share = 0.4 + surety * 0.6
     shares = {name: share if name == label else (1.0 - share) / (len(LABELS) - 1) for name in LABELS}
     return Answer(label, shares, {"words:include": shares["include"]}, tokens_in=200, tokens_out=1)
+
+
+def _waiting(classifier: Classifier, decision: Decision) -> WaitingItem:
+    return WaitingItem(
+        cyclotron_id=decision.cyclotron_id, classifier=classifier, item_id=decision.item_id, sent_at=DECIDED_AT
+    )
 
 
 def _cached(

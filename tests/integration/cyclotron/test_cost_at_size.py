@@ -10,10 +10,12 @@ from django.test.utils import CaptureQueriesContext
 
 from cyclotron import queries
 from cyclotron.actions import freeze_held_out_set
+from cyclotron.actions.queueing import take_item
 from cyclotron.plan import held_out_set_of, make_plan, scored_items
 from cyclotron.queries import ItemFilters
 from cyclotron.queries.items import chosen_items
 from cyclotron.store import Store
+from tests.support.cyclotrons import CountingModel, Workbench
 from tests.support.held_cyclotrons import hold
 from tests.support.large_cyclotrons import DECIDED_AT, MODEL, large_cyclotron
 from tests.support.people import member
@@ -94,16 +96,26 @@ def test_a_cyclotron_that_no_statistics_know_is_read_as_every_other() -> None:
 
 
 @on_both_databases
-def test_the_queue_of_a_cyclotron_that_no_statistics_know_looks_each_item_up() -> None:
+def test_items_of_a_cyclotron_that_no_statistics_know_are_looked_up_each() -> None:
     large_cyclotron(1_000)
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("ANALYZE")
     store = large_cyclotron(2_000)
     row = store.classifier()
-    waiting = queries.waiting_items(store, row)
-    for rows in (waiting, chosen_items(store, row, ItemFilters(state="waiting"))):
-        looks = [line for line in rows.explain().splitlines() if "classifier_id" in line]
+    for filters in (ItemFilters(state="closed"), ItemFilters(state="not-sent"), ItemFilters(label="include")):
+        looks = [line for line in chosen_items(store, row, filters).explain().splitlines() if "classifier_id" in line]
         assert looks
         assert all("item_id" in look for look in looks)
-    assert waiting.count() == 0
+    assert chosen_items(store, row, ItemFilters(state="waiting")).count() == 0
+
+
+@on_both_databases
+def test_taking_an_item_passes_over_nothing_that_was_reviewed() -> None:
+    store = large_cyclotron(SIZES[1])
+    Workbench(store, CountingModel(identity=MODEL)).decide("waits")
+    with CaptureQueriesContext(connection) as made:
+        taken = take_item(store, reviewer="ada", now=DECIDED_AT)
+    assert taken is not None
+    assert taken.item_id == "waits"
+    assert not any("kapso_cyclotron_review" in query["sql"] for query in made)

@@ -144,6 +144,16 @@ def test_deciding_a_file_makes_as_many_requests_as_its_preview_bounds_and_none_t
     assert (model.count, ended.recorded, ended.known) == (20, 0, 20)
 
 
+def test_the_bound_counts_a_labelled_row_whose_item_was_decided_and_not_sent(store: Store) -> None:
+    unsent = ImportColumns("id", ("title",), review_rate=0.0, audit_rate=1e-12)
+    run(store, start(store, receive(store, many(4)), unsent))
+    labelled = ImportColumns("id", ("title",), "label", {"I": "include"}, "exclude")
+    found = receive(store, many(6))
+    assert queries.import_preview(store, found.id, labelled).request_bound == 6
+    ended = run(store, start(store, found, labelled))
+    assert (ended.recorded, ended.known) == (6, 0)
+
+
 @pytest.mark.parametrize("at", [0, 1, 7, 29])
 def test_an_import_that_lost_its_worker_goes_on_and_ends_as_if_nothing_had_happened(store: Store, at: int) -> None:
     columns = ImportColumns("id", ("title",), "label", {"I": "include"}, "exclude")

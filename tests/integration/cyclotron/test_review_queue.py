@@ -52,7 +52,7 @@ def answer(store: Store, taken: Assignment, label: str | None = "include", revie
     return answer_assignment(store, taken.id, reviewer=reviewer, label=label, now=now)
 
 
-def test_items_come_in_the_order_in_which_they_arrived_with_what_was_decided(bench: Workbench) -> None:
+def test_items_come_in_the_order_in_which_they_were_sent_with_what_was_decided(bench: Workbench) -> None:
     names = fill(bench, 3)
     seen = []
     for _ in names:
@@ -65,6 +65,21 @@ def test_items_come_in_the_order_in_which_they_arrived_with_what_was_decided(ben
     assert taken.reason == "program"
     assert taken.label in {"include", "exclude"}
     assert sum(taken.probabilities.values()) == pytest.approx(1)
+
+
+def test_an_item_that_was_sent_later_than_it_came_waits_behind_those_sent_before(bench: Workbench) -> None:
+    bench.decide("item-000", review_rate=0.0, audit_rate=1e-12)
+    bench.decide("item-001")
+    bench.decide("item-000")
+    assert take(bench, "ada").item_id == "item-001"
+    assert take(bench, "ben").item_id == "item-000"
+
+
+def test_an_item_whose_review_is_undone_waits_in_its_old_place(bench: Workbench) -> None:
+    names = fill(bench, 3)
+    given = bench.label(names[0], "include")
+    bench.undo(given)
+    assert take(bench, "ada").item_id == names[0]
 
 
 def test_whoever_holds_an_item_is_given_it_again_and_nobody_else_is(bench: Workbench) -> None:
@@ -197,7 +212,7 @@ def test_an_answer_that_was_corrected_since_is_not_undone_by_the_queue(bench: Wo
 
 
 def test_ten_reviewers_at_once_share_a_queue_and_lose_nothing(bench: Workbench) -> None:
-    names = fill(bench, 120)
+    names = fill(bench, 500)
     given: list[str] = []
     undone: list[str] = []
 
