@@ -43,12 +43,12 @@ def _run(port: int, stop: Stop) -> None:
         with stop.interrupting():
             # Only now: it imports models, which need Django to be set up.
             from kapsoweb.lab.preparation import prepare  # noqa: PLC0415
-            from kapsoweb.lab.signing_in import sign_in_address  # noqa: PLC0415
+            from kapsoweb.lab.signing_in import way_in  # noqa: PLC0415
 
             _say(f"The lab's state is in {home}")
             try:
                 prepare(_say)
-                sign_in = sign_in_address(port)
+                first_step = way_in(port)
             finally:
                 connections.close_all()  # the supervisor lives long and has no further use for them
         processes = web_and_worker(home, port)
@@ -58,7 +58,7 @@ def _run(port: int, stop: Stop) -> None:
             if _wait_until_ready(processes, port, stop):
                 _say(
                     f"The lab runs on http://{HOST}:{port}/",
-                    f"Sign in with {sign_in} (works once, within 12 hours)",
+                    first_step,
                     f"Ctrl-C ends it. Logs are in {home / 'logs'}",
                 )
             while not stop.requested:

@@ -9,7 +9,8 @@ from django.contrib.auth.models import User
 from kapsoweb.accounts import actions
 from kapsoweb.accounts.actions.signing_in import LINK_LIFETIME
 from kapsoweb.accounts.errors import SignInLinkError
-from kapsoweb.accounts.models import SignInLink
+from kapsoweb.accounts.models import Membership, SignInLink
+from kapsoweb.lab.signing_in import way_in
 from tests.support.people import lab_owner
 from tests.support.races import in_threads
 
@@ -70,3 +71,10 @@ def test_of_callers_at_the_same_moment_one_is_signed_in(moment: datetime) -> Non
     refused = in_threads(4, lambda number: said.append(actions.use_sign_in_link(token, moment).username))
     assert said == ["owner"]
     assert [type(error) for error in refused] == [SignInLinkError] * 3
+
+
+def test_the_lab_says_what_its_link_does() -> None:
+    assert way_in(8000).startswith("Sign in with http://127.0.0.1:8000/sign-in/")
+    Membership.objects.all().delete()
+    assert way_in(8000).startswith("Become the lab's owner at http://127.0.0.1:8000/sign-in/")
+    assert SignInLink.objects.count() == 2

@@ -50,7 +50,8 @@ def test_it_says_where_it_is_once_it_is_ready(lab: RunningLab) -> None:
     assert get(lab, "/readyz")[0] == 200
     said = "\n".join(lab.said)
     assert f"http://127.0.0.1:{lab.port}/\n" in said
-    assert re.search(rf"http://127\.0\.0\.1:{lab.port}/sign-in/\S{{20,}}/ ", said)
+    link = rf"http://127\.0\.0\.1:{lab.port}/sign-in/\S{{20,}}/"
+    assert re.search(rf"Become the lab.s owner at {link} ", said)
     assert said.index("demonstration loaded") < said.index("Starting web and worker")
 
 
