@@ -2,20 +2,20 @@
 
 A database may turn `EXISTS` into a join, and chooses how to join by its statistics. Those know nothing of a cyclotron
 that has just been filled, or of one among many, and PostgreSQL then expects a single row and passes over all reviews
-for each item. A scalar subquery is never turned into a join: it is one look into an index for each row, always.
+for each item. Inside `CASE` it is never turned into a join: it is one look into an index for each row, always. (A scalar
+subquery that is null would be one too, but PostgreSQL takes that for so rare that it reads all rows for the first.)
 """
 
 from typing import Any
 
-from django.db.models import QuerySet, Subquery
-from django.db.models.lookups import IsNull
+from django.db.models import BooleanField, Case, Exists, QuerySet, Value, When
 
 
-def there_is(rows: QuerySet[Any]) -> IsNull:
+def there_is(rows: QuerySet[Any]) -> Case:
     """True where `rows`, which refer to the outer row, has one. Its conditions should be what an index begins with."""
-    return IsNull(Subquery(rows.order_by().values("pk")[:1]), False)
+    return Case(When(Exists(rows), then=Value(True)), default=Value(False), output_field=BooleanField())
 
 
-def there_is_no(rows: QuerySet[Any]) -> IsNull:
+def there_is_no(rows: QuerySet[Any]) -> Case:
     """True where `rows`, which refer to the outer row, has none."""
-    return IsNull(Subquery(rows.order_by().values("pk")[:1]), True)
+    return Case(When(Exists(rows), then=Value(False)), default=Value(True), output_field=BooleanField())
