@@ -2,8 +2,8 @@
 
 A database may turn `EXISTS` into a join, and chooses how to join by its statistics. Those know nothing of a cyclotron
 that has just been filled, or of one among many, and PostgreSQL then expects a single row and passes over all reviews
-for each item. Inside `CASE` it is never turned into a join: it is one look into an index for each row, always. (A scalar
-subquery that is null would be one too, but PostgreSQL takes that for so rare that it reads all rows for the first.)
+for each item. Inside `CASE` it is never turned into a join: it is one look into an index for each row, always. (So is a
+scalar subquery that is null; but PostgreSQL takes that for so rare that it reads all rows to find the first.)
 """
 
 from typing import Any
