@@ -17,7 +17,7 @@ export PORT
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup setup-dev lab test check format bench lock clean
+.PHONY: help setup setup-dev lab test check format bench study lock clean
 
 help: ## Print this list
 	@echo "make TARGET [PORT=8000] [PYTHON=python3.12] [ARGS=...]"
@@ -46,6 +46,9 @@ format: setup-dev ## Put the code into the form that `make check` asks for
 
 bench: setup-dev ## Measure what must stay fast; prints one JSON object
 	@exec $(VENV)/bin/python -m tests.bench $(ARGS)
+
+study: setup-dev ## Repeat a study of the lab's own error (ARGS=coverage; the others: docs/truth.md)
+	@exec $(VENV)/bin/python -m tests.studies $(ARGS)
 
 # setuptools is pinned too: the last step of `make setup` builds with it instead of fetching an unpinned one.
 LOCK := $(VENV)/bin/uv pip compile pyproject.toml - --universal --python-version 3.11 --generate-hashes \

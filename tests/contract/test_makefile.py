@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PROMISED = ("setup", "lab", "test", "check", "bench", "lock", "clean")
+PROMISED = ("setup", "lab", "test", "check", "bench", "study", "lock", "clean")
 
 
 @pytest.fixture
