@@ -22,7 +22,7 @@ from cyclotron.adapters.configured import UnconfiguredModel
 from cyclotron.adapters.decision_model import DecisionModel
 from cyclotron.core.errors import LiveCallsOffError, NoSuchCyclotronError
 from cyclotron.core.held_out_format import check_payload, overview_json, set_json
-from cyclotron.core.overview import SetSummary
+from cyclotron.core.overview import Overview, SetSummary
 from cyclotron.core.verdict import DEFAULT_MINIMUM_PER_LABEL
 from cyclotron.store import ROOM, Store
 from kapsoweb.accounts.errors import RecordNotFound
@@ -147,6 +147,10 @@ class HeldOutService:
 
     def overview(self, cyclotron_id: str, classifier: str | None = None) -> dict[str, Any]:
         """What the panel of one classifier shows (the first unless named); see the overview's schema."""
+        return overview_json(self.panel(cyclotron_id, classifier))
+
+    def panel(self, cyclotron_id: str, classifier: str | None = None) -> Overview:
+        """The same before it is written as JSON, for the page that draws the panel."""
         with self._open(cyclotron_id) as cyclotron:
             close_lost_evaluation(cyclotron.store, classifier, now=clock.now())
             found = queries.overview(
@@ -157,7 +161,7 @@ class HeldOutService:
             )
         if isinstance(cyclotron.model, UnconfiguredModel) and found.disabled_reason is None:
             found = replace(found, disabled_reason=cyclotron.model.error.message)
-        return overview_json(found)
+        return found
 
     def command(self, action: str, payload: Mapping[str, Any]) -> dict[str, Any]:
         """`freeze` or `evaluate`, with the payload that the command's schema describes.

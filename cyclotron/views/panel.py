@@ -1,10 +1,8 @@
 """One cyclotron and its held-out panel: freeze, evaluate, watch, cancel."""
 
 from dataclasses import replace
-from datetime import datetime
 from typing import Any
 
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
@@ -13,7 +11,6 @@ from django_htmx.http import reswap, retarget
 
 from cyclotron import queries
 from cyclotron.actions.evaluating import close_lost_evaluation
-from cyclotron.adapters.configured import ModelNotConfiguredError, decision_model
 from cyclotron.demonstration import NAME as DEMONSTRATION
 from cyclotron.presentation.history import history_of
 from cyclotron.presentation.panel import panel_view, progress_of, refusal_of, status_facts
@@ -21,7 +18,6 @@ from cyclotron.presentation.report_page import report_view
 from cyclotron.views.frame import HELD_OUT, frame_of
 from cyclotron.views.parameters import address, classifier_name, get_or_post, is_number
 from cyclotron.workspace import HeldCyclotron, Workspace
-from kapsoweb.accounts.caller import Caller
 from kapsoweb.accounts.roles import Role
 from kapsoweb.doors.access_rules import access
 from kapsoweb.doors.statuses import STATUS_OF_KIND
@@ -99,8 +95,8 @@ def cancel(request: HttpRequest, cyclotron_id: str, evaluation_id: str) -> HttpR
 @never_cache
 def progress(request: HttpRequest, cyclotron_id: str, evaluation_id: str) -> HttpResponse:
     """What a page asks for while an evaluation runs: its progress, or the whole panel once it has ended."""
-    caller = caller_of(request)
-    held = Workspace(caller).open(cyclotron_id)
+    workspace = Workspace(caller_of(request))
+    held = workspace.open(cyclotron_id)
     classifier = classifier_name(request.GET.get("classifier"))
     if not request.htmx:  # type: ignore[attr-defined]  # django-htmx puts it there
         return _to_panel(cyclotron_id, classifier)
@@ -108,7 +104,7 @@ def progress(request: HttpRequest, cyclotron_id: str, evaluation_id: str) -> Htt
     close_lost_evaluation(held.store, classifier, now=now)
     running = queries.evaluation_progress(held.store, classifier, evaluation_id=evaluation_id)
     if running is None:
-        context = {**_panel_context(caller, held, classifier, now), "announce": True}
+        context = {**_panel_context(workspace, held, classifier), "announce": True}
         response = render(request, "cyclotron/panel_ended.html", context)
         return reswap(retarget(response, "#held-out"), "outerHTML")
     view = progress_of(running, now, worker_alive=bool(live_workers(now)))
@@ -116,7 +112,7 @@ def progress(request: HttpRequest, cyclotron_id: str, evaluation_id: str) -> Htt
         "cyclotron_id": cyclotron_id,
         "classifier": classifier or "",
         "progress": view,
-        "cancel_off": why_not(caller, Role.OPERATOR, "cancelling"),
+        "cancel_off": why_not(workspace.caller, Role.OPERATOR, "cancelling"),
         "announce": str(view.quarter) != request.GET.get("announced"),
     }
     return render(request, "cyclotron/progress.html", context)
@@ -129,9 +125,9 @@ def _detail(
     *,
     refusal: KapsoError | None = None,
 ) -> HttpResponse:
-    caller = caller_of(request)
-    held = Workspace(caller).open(cyclotron_id)
-    context = _panel_context(caller, held, classifier, clock.now())
+    workspace = Workspace(caller_of(request))
+    held = workspace.open(cyclotron_id)
+    context = _panel_context(workspace, held, classifier)
     context["facts"] = status_facts(queries.status(held.store, classifier))
     context["classifiers"] = queries.classifier_names(held.store)
     context |= frame_of(held, HELD_OUT, classifier=classifier)
@@ -141,15 +137,10 @@ def _detail(
     return render(request, "cyclotron/detail.html", context, status=status)
 
 
-def _panel_context(caller: Caller, held: HeldCyclotron, classifier: str | None, now: datetime) -> dict[str, Any]:
-    store = held.store
-    try:
-        model, unconfigured = decision_model().identity, None
-    except ModelNotConfiguredError as error:
-        model, unconfigured = "", error.message
-    close_lost_evaluation(store, classifier, now=now)
-    overview = queries.overview(store, classifier, model=model, allow_live=settings.KAPSOWEB_ALLOW_LIVE)
-    off = why_not(caller, Role.OPERATOR, "evaluating") or unconfigured
+def _panel_context(workspace: Workspace, held: HeldCyclotron, classifier: str | None) -> dict[str, Any]:
+    caller, now = workspace.caller, clock.now()
+    overview = workspace.held_out.panel(held.id, classifier)
+    off = why_not(caller, Role.OPERATOR, "evaluating")
     if off:
         overview = replace(overview, disabled_reason=off)
     reports = overview.reports
