@@ -215,7 +215,6 @@ class Cyclotron:
             confirmed_plan=plan.digest,
             set_id=set_id,
             minimum_per_label=minimum_per_label,
-            allow_live=True,
         )
         if not ended.new:
             raise EvaluationRunningError(

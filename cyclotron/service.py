@@ -20,8 +20,9 @@ from cyclotron.actions.asking import Ceiling
 from cyclotron.actions.evaluating import StartedEvaluation, close_lost_evaluation, evaluate_inside
 from cyclotron.adapters.configured import UnconfiguredModel
 from cyclotron.adapters.decision_model import DecisionModel
-from cyclotron.core.errors import LiveCallsOffError, NoSuchCyclotronError
+from cyclotron.core.errors import NoSuchCyclotronError
 from cyclotron.core.held_out_format import check_payload, overview_json, set_json
+from cyclotron.core.live_calls import refuse_unless_live
 from cyclotron.core.overview import Overview, SetSummary
 from cyclotron.core.verdict import DEFAULT_MINIMUM_PER_LABEL
 from cyclotron.store import ROOM, Store
@@ -106,8 +107,7 @@ class InsideTheCall:
         minimum_per_label: int = DEFAULT_MINIMUM_PER_LABEL,
     ) -> StartedEvaluation:
         """Evaluate under a ceiling of as many requests as were confirmed."""
-        if not self._allow_live:  # said before anything is opened, and so the same of every cyclotron
-            raise LiveCallsOffError("calls to a model are switched off here; freezing and reading still work.")
+        refuse_unless_live(self._allow_live)  # before anything is opened, and so the same of every cyclotron
         with self._open(cyclotron_id, max_requests=confirmed_bound) as cyclotron:
             return evaluate_inside(
                 cyclotron.store,
@@ -120,7 +120,6 @@ class InsideTheCall:
                 request_id=request_id,
                 set_id=set_id,
                 minimum_per_label=minimum_per_label,
-                allow_live=True,
             )
 
 

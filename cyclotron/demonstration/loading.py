@@ -61,7 +61,6 @@ def _evaluate(store: Store, model: LocalModel) -> None:
         model=model.identity,
         confirmed_bound=plan.bound,
         confirmed_plan=plan.digest,
-        allow_live=True,
         now=clock.now(),
     )
     run_evaluation(store, started.id, model=model, fence=1, clock=clock.now)

@@ -16,6 +16,7 @@ from cyclotron.core.errors import (
     NothingToScoreError,
 )
 from cyclotron.core.interruption import Interruption
+from cyclotron.core.live_calls import WHY_OFF
 from cyclotron.core.overview import (
     InterruptedEvaluation,
     Overview,
@@ -212,7 +213,7 @@ def _plan_or_none(store: Store, row: Classifier, model: str, minimum_per_label: 
 
 def _why_disabled(row: Classifier, running: Evaluation | None, plan: Plan | None, *, allow_live: bool) -> str | None:
     if not allow_live:
-        return "Calls to a model are switched off in this lab."
+        return WHY_OFF
     if running is not None:
         return "An evaluation is running."
     if row.current_set_id is None:

@@ -11,6 +11,7 @@ from django.utils.http import urlencode
 
 from cyclotron import queries
 from cyclotron.adapters.configured import ModelNotConfiguredError, decision_model
+from cyclotron.core.live_calls import WHY_OFF
 from cyclotron.endpoints import definition_of
 from cyclotron.presentation import import_page
 from cyclotron.presentation.figures import elapsed, sentence_case
@@ -132,7 +133,7 @@ def _why_no_calls(caller: Caller, doing: str) -> str:
     if off:
         return off
     if not settings.KAPSOWEB_ALLOW_LIVE:
-        return "Calls to a model are switched off in this lab."
+        return WHY_OFF
     try:
         decision_model()
     except ModelNotConfiguredError as error:

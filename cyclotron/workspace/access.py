@@ -7,7 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 
-from cyclotron.core.errors import LiveCallsOffError
+from cyclotron.core.live_calls import refuse_unless_live
 from cyclotron.store import ROOM
 from cyclotron.workspace.held import HeldCyclotron
 from kapsoweb.accounts.access import access_record
@@ -41,5 +41,4 @@ class Reaching:
 
 def require_live() -> None:
     """Refuse what may call a model where live calls are off."""
-    if not settings.KAPSOWEB_ALLOW_LIVE:
-        raise LiveCallsOffError("calls to a model are switched off here; freezing and reading still work.")
+    refuse_unless_live(settings.KAPSOWEB_ALLOW_LIVE)

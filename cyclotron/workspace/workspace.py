@@ -178,7 +178,6 @@ class Workspace(Creating, Reviewing, Importing):
                 request_id=request_id,
                 set_id=set_id,
                 minimum_per_label=minimum_per_label,
-                allow_live=True,
                 now=clock.now(),
             )
             if started.new:

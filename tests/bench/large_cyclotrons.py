@@ -126,7 +126,7 @@ def from_the_cache(size: int) -> Work:
     store = answered(size // 10)
 
     def work() -> object:
-        started = start_evaluation(store, model=MODEL, confirmed_bound=0, allow_live=True, now=clock.now())
+        started = start_evaluation(store, model=MODEL, confirmed_bound=0, now=clock.now())
         ended = run_evaluation(store, started.id, model=StoredAnswersOnly(), fence=1, clock=clock.now)
         assert ended.report_id is not None, ended
         return ended
@@ -143,7 +143,6 @@ def waiting_for_a_model(calls: int) -> Work:
         store,
         model=SlowModel.identity,
         confirmed_bound=bound,
-        allow_live=True,
         now=clock.now(),
         account_id=local_account().id,
     )

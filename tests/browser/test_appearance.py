@@ -98,7 +98,6 @@ def evaluate(store: Store) -> None:
         store,
         model=LocalModel(),
         confirmed_bound=overview.request_bound,
-        allow_live=True,
         account_id=local_account().id,
         clock=lambda: HELD_AT,
     )

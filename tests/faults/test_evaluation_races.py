@@ -258,7 +258,6 @@ def test_calls_for_different_evaluations_at_the_same_moment_start_one_of_them(
             now=clock.now(),
             account_id="acc_1",
             confirmed_bound=BOUND,
-            allow_live=True,
             minimum_per_label=MINIMUM_PER_LABEL + place,
         )
 

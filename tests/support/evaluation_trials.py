@@ -228,7 +228,6 @@ def confirmation_of(store: Store, model: OpenAIModel) -> dict[str, Any]:
         "confirmed_bound": plan.bound,
         "confirmed_plan": plan.digest,
         "minimum_per_label": MINIMUM_PER_LABEL,
-        "allow_live": True,
     }
 
 

@@ -12,10 +12,9 @@ from cyclotron.store import Store
 
 
 class Confirmation(TypedDict, total=False):
-    """What a person confirms, and what the deployment allows; see `start_evaluation`."""
+    """What a person confirms; see `start_evaluation`."""
 
     confirmed_bound: Required[int]
-    allow_live: Required[bool]
     confirmed_plan: str | None
     request_id: str | None
     set_id: str | None

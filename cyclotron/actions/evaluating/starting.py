@@ -10,7 +10,6 @@ from cyclotron.core.errors import (
     BoundChangedError,
     EvaluationRunningError,
     InvalidEvaluationError,
-    LiveCallsOffError,
     PlanChangedError,
     RequestCeilingError,
     RequestIdReusedError,
@@ -48,7 +47,6 @@ def start_evaluation(
     *,
     model: str,
     confirmed_bound: int,
-    allow_live: bool,
     now: datetime,
     account_id: str | None = None,
     confirmed_plan: str | None = None,
@@ -61,8 +59,9 @@ def start_evaluation(
 
     With an `account_id` a job is queued in the same transaction; without one, and when nothing has to be asked, the
     caller runs the evaluation itself.
-    `model` is the identity of the decision model that will be asked. Refused before anything is spent: calls switched
-    off, another evaluation running, a bound or plan that is not the present one, a ceiling that the bound would pass.
+    `model` is the identity of the decision model that will be asked. Refused before anything is spent: another
+    evaluation running, a bound or plan that is not the present one, a ceiling that the bound would pass. Whether calls
+    to a model are allowed at all is for the caller to ask first.
     A repeated `request_id` and a running evaluation of the same comparison give back what is already there.
     """
     _check_arguments(confirmed_bound, minimum_per_label, confirmed_plan, request_id)
@@ -77,8 +76,6 @@ def start_evaluation(
                     "this requestId belongs to an evaluation with other content; use a new one.", requestId=request_id
                 )
             return StartedEvaluation(known.id, known.state, known.job_id, new=False)
-        if not allow_live:
-            raise LiveCallsOffError("calls to a model are switched off here; freezing and reading still work.")
         plan = make_plan(store, row, model=model, set_id=set_id, minimum_per_label=minimum_per_label)
         close_lost_evaluation(store, row.name, now=now)
         running = queries.running_evaluation(store, row)

@@ -220,7 +220,7 @@ def test_an_endpoint_that_refuses_is_asked_no_further_and_the_reason_is_told_wit
 @pytest.mark.usefixtures("frozen", "loopback")
 def test_an_evaluation_that_another_program_runs_is_refused_and_not_called_interrupted(run: Run) -> None:
     store = Store("default", StoredCyclotron.objects.get().id)
-    start_evaluation(store, model=decision_model().identity, confirmed_bound=size(), allow_live=True, now=clock.now())
+    start_evaluation(store, model=decision_model().identity, confirmed_bound=size(), now=clock.now())
     refused = run("cyclotron", "evaluate", "tried", "--confirm", size(), "--json")
     assert (refused.code, refused.error["id"]) == (3, "evaluation-running")
     assert Evaluation.objects.get().state == "running"

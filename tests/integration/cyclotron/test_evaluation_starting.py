@@ -18,7 +18,6 @@ from cyclotron.core.errors import (
     CyclotronError,
     EvaluationRunningError,
     InvalidEvaluationError,
-    LiveCallsOffError,
     NoHeldOutSetError,
     NoSuchHeldOutSetError,
     NothingToScoreError,
@@ -145,11 +144,8 @@ def test_a_refit_changes_the_plan_and_not_the_bound(server: LoopbackModel, model
     refused(store, server, model, PlanChangedError, **shown)
 
 
-def test_with_live_calls_off_evaluating_is_refused_and_freezing_and_reading_work(
-    server: LoopbackModel, model: OpenAIModel
-) -> None:
+def test_with_live_calls_off_freezing_and_reading_work(model: OpenAIModel) -> None:
     store = frozen_cyclotron()
-    refused(store, server, model, LiveCallsOffError, allow_live=False)
     shown = overview(store, model, allow_live=False)
     assert (shown.live_enabled, shown.request_bound) == (False, BOUND)
     assert shown.disabled_reason
@@ -199,9 +195,7 @@ def test_without_a_set_there_is_nothing_to_evaluate(server: LoopbackModel, model
     store = create_cyclotron(name="empty", definition=definition(learn_every=20), now=FROZEN_AT)
     for set_id, error in ((None, NoHeldOutSetError), ("no such set", NoSuchHeldOutSetError)):
         with pytest.raises(error):
-            start_evaluation(
-                store, model=model.identity, confirmed_bound=0, allow_live=True, set_id=set_id, now=clock.now()
-            )
+            start_evaluation(store, model=model.identity, confirmed_bound=0, set_id=set_id, now=clock.now())
     assert overview(store, model).request_bound is None
 
 
@@ -240,8 +234,8 @@ def test_a_repeated_request_id_is_the_same_evaluation_while_it_runs_and_after(
     again = start(store, model, **shown)
     assert (again.id, again.new, again.job_id) == (first.id, False, first.job_id)
     run(store, first, model)
-    # The bound is 0 by now, and calls may have been switched off: it is still the answer to the same question.
-    after = start(store, model, **{**shown, "allow_live": False})
+    # The bound is 0 by now: it is still the answer to the same question.
+    after = start(store, model, **shown)
     assert (after.id, after.state, after.new) == (first.id, "done", False)
     assert (store.all(Evaluation).count(), Job.objects.count(), server.count) == (1, 1, BOUND)
 

@@ -383,9 +383,7 @@ def test_another_accounts_cyclotron_is_a_missing_one_to_the_letter() -> None:
 def test_an_evaluation_that_is_being_cancelled_is_shown_as_such(host: Host) -> None:
     service = host.service()
     bound = service.overview(host.store.cyclotron_id)["requestBound"]
-    started = start_evaluation(
-        host.store, model=host.model.identity, confirmed_bound=bound, allow_live=True, now=clock.now()
-    )
+    started = start_evaluation(host.store, model=host.model.identity, confirmed_bound=bound, now=clock.now())
     cancel_evaluation(host.store, started.id, now=clock.now())
     overview = service.overview(host.store.cyclotron_id)
     assert_conforms(OVERVIEW_SCHEMA_FILE, overview)

@@ -216,7 +216,6 @@ def running(host: Publisher, overview: dict[str, Any]) -> None:
         confirmed_bound=overview["requestBound"],
         minimum_per_label=3,
         request_id="theirs",
-        allow_live=True,
         now=clock.now(),
     )
 

@@ -167,6 +167,6 @@ def test_the_smallest_propensity_that_comes_in_can_be_scored(store: Store) -> No
         record_review(store, identity=name, decision_id=decision.id, label=label, reviewer="ada", now=NOW)
     freeze_held_out_set(store, now=NOW)
     plan = make_plan(store, store.classifier(), model=bench.model.identity)
-    started = start_evaluation(store, model=bench.model.identity, confirmed_bound=plan.bound, allow_live=True, now=NOW)
+    started = start_evaluation(store, model=bench.model.identity, confirmed_bound=plan.bound, now=NOW)
     ended = run_evaluation(store, started.id, model=bench.model, fence=1, clock=lambda: NOW)
     assert ended.state == "done"
