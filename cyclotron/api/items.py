@@ -33,6 +33,7 @@ from kapsoweb.doors.rest.fields import (
 )
 from kapsoweb.doors.rest.operations import Operation, operation
 from kapsoweb.doors.rest.serializers import StrictSerializer, many, page_of
+from kapsoweb.foundation.whole_numbers import whole_number
 
 _TAG = "items"
 _FIRST = {
@@ -200,5 +201,5 @@ class ItemView(CyclotronView):
     )
     def get(self, request: Request, cyclotron_id: str, item_key: str) -> Response:  # noqa: ARG002
         """Its values, its decisions and reviews, the label that counts, and the held-out sets that hold it."""
-        key = int(item_key) if item_key.isascii() and item_key.isdigit() and len(item_key) < 20 else 0
+        key = whole_number(item_key) or 0  # which no item has
         return self.answer(queries.item(self.store(cyclotron_id), key, self.query.get("classifier")))

@@ -23,6 +23,7 @@ from kapsoweb.doors.graphql.pages import Listed, PageWanted, page_arguments, pag
 from kapsoweb.doors.graphql.scalars import Time
 from kapsoweb.doors.limits import GRAPHQL_FILE_COST
 from kapsoweb.foundation import clock
+from kapsoweb.foundation.whole_numbers import whole_number
 
 _ONE = {"id": ID(required=True)}
 
@@ -221,6 +222,7 @@ class Cyclotron(ObjectType):
 
 def _number(key: str) -> int:
     """An item's key as a number; raises `NoSuchItemError` for what is none."""
-    if not (key.isascii() and key.isdigit() and len(key) < 20):
+    number = whole_number(key)
+    if number is None:
         raise NoSuchItemError("there is no such item.", key=key[:64])
-    return int(key)
+    return number

@@ -10,11 +10,12 @@ from django.views.decorators.http import require_safe
 from cyclotron import queries
 from cyclotron.presentation.event_list import GROUPS, event_row
 from cyclotron.views.frame import EVENTS, frame_of
-from cyclotron.views.parameters import address, classifier_name, is_number
+from cyclotron.views.parameters import address, classifier_name
 from cyclotron.workspace import Workspace
 from kapsoweb.accounts.roles import Role
 from kapsoweb.doors.access_rules import access
 from kapsoweb.doors.limits import PAGE_DEFAULT
+from kapsoweb.foundation.whole_numbers import whole_number
 from kapsoweb.pages.callers import caller_of
 
 
@@ -25,11 +26,10 @@ def events(request: HttpRequest, cyclotron_id: str) -> HttpResponse:
     """Events of the kinds that the address chooses (`kind`), after a cursor (`after`) or else the newest ones."""
     held = Workspace(caller_of(request)).open(cyclotron_id)
     chosen = next((group for group in GROUPS if group.key == request.GET.get("kind")), None)
-    given = request.GET.get("after", "")
     window = queries.event_window(
         held.store,
         prefixes=chosen.prefixes if chosen else (),
-        after=int(given) if is_number(given) else None,
+        after=whole_number(request.GET.get("after", "")),
         limit=PAGE_DEFAULT,
     )
     classifier = classifier_name(request.GET.get("classifier"))

@@ -28,12 +28,12 @@ from kapsoweb.doors.statuses import STATUS_OF_KIND
 from kapsoweb.foundation.canonical import is_storable
 from kapsoweb.foundation.errors import KapsoError, Kind
 from kapsoweb.foundation.identifiers import new_id
+from kapsoweb.foundation.whole_numbers import whole_number
 from kapsoweb.pages.callers import caller_of
 from kapsoweb.pages.permissions import why_not
 
 PAGE = "cyclotron:item"
 
-_MAX_DIGITS = 18
 _VIEWER = access(needs=Role.VIEWER, record="cyclotron_id")
 _REVIEWER = access(needs=Role.REVIEWER, record="cyclotron_id")
 
@@ -56,8 +56,7 @@ def items(request: HttpRequest, cyclotron_id: str) -> HttpResponse:
         changed=True if chosen["changed"] else None,
         beginning=chosen["begins"],
     )
-    after = request.GET.get("after", "")
-    key = int(after) if after.isascii() and after.isdigit() and len(after) <= _MAX_DIGITS else None
+    key = whole_number(request.GET.get("after", ""))
     page = queries.items(held.store, row.name, filters, after=key, limit=PAGE_DEFAULT)
     filtered = any(chosen.values())
     every = queries.item_count(held.store)

@@ -16,7 +16,7 @@ from cyclotron.presentation.history import history_of
 from cyclotron.presentation.panel import panel_view, progress_of, refusal_of, status_facts
 from cyclotron.presentation.report_page import report_view
 from cyclotron.views.frame import HELD_OUT, frame_of
-from cyclotron.views.parameters import address, classifier_name, get_or_post, is_number
+from cyclotron.views.parameters import address, classifier_name, get_or_post
 from cyclotron.workspace import HeldCyclotron, Workspace
 from kapsoweb.accounts.roles import Role
 from kapsoweb.doors.access_rules import access
@@ -24,6 +24,7 @@ from kapsoweb.doors.statuses import STATUS_OF_KIND
 from kapsoweb.foundation import clock
 from kapsoweb.foundation.errors import KapsoError, Kind
 from kapsoweb.foundation.identifiers import new_id
+from kapsoweb.foundation.whole_numbers import whole_number
 from kapsoweb.jobs.queries import live_workers
 from kapsoweb.pages.callers import caller_of
 from kapsoweb.pages.permissions import why_not
@@ -62,11 +63,12 @@ def evaluate(request: HttpRequest, cyclotron_id: str) -> HttpResponse:
     workspace.open(cyclotron_id)
     classifier = classifier_name(request.POST.get("classifier"))
     if request.method == "POST":
+        bound = whole_number(request.POST.get("confirmedRequestBound", ""))
         try:
             workspace.evaluate(
                 cyclotron_id,
                 classifier,
-                confirmed_bound=_whole_number(request.POST.get("confirmedRequestBound", "")),
+                confirmed_bound=-1 if bound is None else bound,  # below every bound: the evaluation says what it takes
                 confirmed_plan=request.POST.get("confirmedPlan") or None,
                 request_id=request.POST.get("requestId") or None,
             )
@@ -167,7 +169,3 @@ def _refused(request: HttpRequest, cyclotron_id: str, classifier: str | None, er
 
 def _to_panel(cyclotron_id: str, classifier: str | None) -> HttpResponse:
     return redirect(address("cyclotron:detail", cyclotron_id, classifier=classifier))
-
-
-def _whole_number(text: str) -> int:
-    return int(text) if is_number(text) else -1  # below every bound: the evaluation says what it takes

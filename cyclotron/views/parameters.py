@@ -6,19 +6,12 @@ from django.views.decorators.http import require_http_methods
 
 from kapsoweb.foundation.canonical import check_text
 
-_MAX_DIGITS = 10  # no number of ours has more; a longer text would not fit the database
-
 get_or_post = require_http_methods(["GET", "HEAD", "POST"])
 
 
 def classifier_name(name: str | None) -> str | None:
     """A classifier's name as a request gives it, or None for the cyclotron's first."""
     return check_text(name, "the classifier") if name else None
-
-
-def is_number(text: str) -> bool:
-    """Whether the text is a whole number in digits that the database can hold."""
-    return text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS
 
 
 def address(view: str, *arguments: str, **parameters: str | None) -> str:

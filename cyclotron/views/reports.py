@@ -13,10 +13,10 @@ from cyclotron.core.report_text import report_csv, report_json
 from cyclotron.presentation.confusion import confusion_of
 from cyclotron.presentation.item_list import ItemFilter, item_page
 from cyclotron.presentation.report_page import report_view
-from cyclotron.views.parameters import is_number
 from cyclotron.workspace import Workspace
 from kapsoweb.accounts.roles import Role
 from kapsoweb.doors.access_rules import access
+from kapsoweb.foundation.whole_numbers import whole_number
 from kapsoweb.pages.callers import caller_of
 
 
@@ -32,14 +32,14 @@ def report(request: HttpRequest, cyclotron_id: str, report_id: str) -> HttpRespo
     if request.GET.get("format"):
         return _download(document, request.GET["format"], f"{held.name}-{report_id}")
     chosen = ItemFilter(**{key: request.GET.get(key, "") for key in ("outcome", "label", "before", "after")})
-    page = request.GET.get("page", "")
+    page = whole_number(request.GET.get("page", ""))
     context = {
         "name": held.name,
         "cyclotron_id": cyclotron_id,
         "report_id": report_id,
         "report": report_view(document),
         "confusions": [confusion_of(document, "before"), confusion_of(document, "after")],
-        "items": item_page(document, chosen, int(page) if is_number(page) else 1),
+        "items": item_page(document, chosen, 1 if page is None else page),
     }
     return render(request, "cyclotron/report.html", context)
 

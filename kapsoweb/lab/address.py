@@ -3,6 +3,7 @@
 import os
 import socket
 
+from kapsoweb.foundation.whole_numbers import whole_number
 from kapsoweb.lab.errors import BadPort, PortTaken
 
 HOST = "127.0.0.1"
@@ -20,9 +21,10 @@ def port_of_the_environment() -> int:
     text = os.environ.get("PORT", "").strip()
     if not text:
         return DEFAULT_PORT
-    if not (text.isascii() and text.isdigit()):
+    port = whole_number(text)
+    if port is None:
         raise BadPort(f"PORT is {text!r}; {_WANTED}")
-    return checked_port(int(text))
+    return checked_port(port)
 
 
 def checked_port(port: int) -> int:

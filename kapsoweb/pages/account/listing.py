@@ -11,9 +11,9 @@ from django.utils.http import urlencode
 from kapsoweb.doors.key_pages import page_by_key
 from kapsoweb.doors.limits import PAGE_DEFAULT
 from kapsoweb.foundation.canonical import is_storable
+from kapsoweb.foundation.whole_numbers import whole_number
 
 Row = TypeVar("Row", bound=Model)
-_MAX_DIGITS = 18
 
 
 @dataclass(frozen=True)
@@ -54,5 +54,5 @@ def with_parameters(address: str, parameters: Mapping[str, str]) -> str:
 def _key(rows: "QuerySet[Row]", text: str) -> int | str | None:
     """A key of the rows' table; None for what is none."""
     if isinstance(rows.model._meta.pk, IntegerField):
-        return int(text) if text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS else None
+        return whole_number(text)
     return text if text and is_storable(text) else None
