@@ -17,6 +17,7 @@ from cyclotron.models import (
     Decision,
     DecisionOutput,
     Evaluation,
+    EvaluationRequest,
     Event,
     FileImport,
     HeldItem,
@@ -235,7 +236,16 @@ class EvaluationAdmin(CyclotronTableAdmin):
     )
     list_filter = ("state", "reason")
     list_select_related = ("classifier",)
-    search_fields = ("id", "request_id", "job_id", "held_out_set__id", "cyclotron__name")
+    search_fields = ("id", "job_id", "held_out_set__id", "cyclotron__name")
+
+
+@admin.register(EvaluationRequest)
+class EvaluationRequestAdmin(CyclotronTableAdmin):
+    """Which evaluation a caller's request id stands for."""
+
+    list_display = ("request_id", "cyclotron", "evaluation")
+    list_select_related = ("cyclotron", "evaluation")
+    search_fields = ("request_id", "evaluation__id", "cyclotron__name")
 
 
 @admin.register(Permit)

@@ -11,7 +11,7 @@ from cyclotron.models.engine import (
     StoredCyclotron,
 )
 from cyclotron.models.file_imports import FileImport
-from cyclotron.models.held_out import Evaluation, HeldOutItem, HeldOutSet, Permit, Report
+from cyclotron.models.held_out import Evaluation, EvaluationRequest, HeldOutItem, HeldOutSet, Permit, Report
 from cyclotron.models.learning import LearningStep, MlModelRecord, OutOfFoldAnswer, Version
 from cyclotron.models.review_queue import HeldItem, SkippedItem, WaitingItem
 
@@ -21,6 +21,7 @@ __all__ = [
     "Decision",
     "DecisionOutput",
     "Evaluation",
+    "EvaluationRequest",
     "Event",
     "FileImport",
     "HeldItem",

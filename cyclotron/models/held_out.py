@@ -63,8 +63,6 @@ class Evaluation(models.Model):
     cyclotron = models.ForeignKey(StoredCyclotron, on_delete=models.PROTECT, related_name="evaluations")
     classifier = models.ForeignKey(Classifier, on_delete=models.PROTECT, related_name="evaluations")
     held_out_set = models.ForeignKey(HeldOutSet, on_delete=models.PROTECT, related_name="evaluations")
-    request_id = models.CharField(max_length=IDENTITY, null=True)  # noqa: DJ001 - None where the caller gave none
-    request_digest = models.CharField(max_length=DIGEST)
     comparison_digest = models.CharField(max_length=DIGEST)
     model = models.CharField(max_length=IDENTITY)
     minimum_per_label = models.PositiveIntegerField()
@@ -86,7 +84,6 @@ class Evaluation(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["cyclotron", "request_id"], name="evaluation_request_once"),
             models.UniqueConstraint(
                 fields=["classifier"], condition=Q(state="running"), name="evaluation_running_once"
             ),
@@ -101,6 +98,27 @@ class Evaluation(models.Model):
 
     def __str__(self) -> str:
         return self.id
+
+
+class EvaluationRequest(models.Model):
+    """A caller's `requestId` and the evaluation that it stands for, whether it started that one or found it running.
+
+    `content_digest` covers what was asked with it. Never changed, so that a repetition always gets the same evaluation.
+    """
+
+    cyclotron = models.ForeignKey(StoredCyclotron, on_delete=models.PROTECT, related_name="+", db_index=False)
+    request_id = models.CharField(max_length=IDENTITY)
+    content_digest = models.CharField(max_length=DIGEST)
+    evaluation = models.ForeignKey(Evaluation, on_delete=models.PROTECT, related_name="requests")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["cyclotron", "request_id"], name="evaluation_request_id_once"),
+            models.CheckConstraint(condition=~Q(request_id=""), name="evaluation_request_id_given"),
+        ]
+
+    def __str__(self) -> str:
+        return self.request_id
 
 
 class Permit(models.Model):

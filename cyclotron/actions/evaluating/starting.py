@@ -16,7 +16,7 @@ from cyclotron.core.errors import (
 )
 from cyclotron.core.interruption import Interruption
 from cyclotron.core.verdict import DEFAULT_MINIMUM_PER_LABEL, check_minimum
-from cyclotron.models import Evaluation
+from cyclotron.models import Evaluation, EvaluationRequest
 from cyclotron.plan import Plan, comparison_of, make_plan
 from cyclotron.store import Store
 from kapsoweb.foundation.canonical import check_text, digest
@@ -62,25 +62,23 @@ def start_evaluation(
     `model` is the identity of the decision model that will be asked. Refused before anything is spent: another
     evaluation running, a bound or plan that is not the present one, a ceiling that the bound would pass. Whether calls
     to a model are allowed at all is for the caller to ask first.
-    A repeated `request_id` and a running evaluation of the same comparison give back what is already there.
+    A repeated `request_id` and a running evaluation of the same comparison give back what is already there; a
+    `request_id` that found one running is that evaluation's from then on.
     """
     _check_arguments(confirmed_bound, minimum_per_label, confirmed_plan, request_id)
     with store.transaction():
         locked = store.lock()
         row = store.classifier(classifier)
         content = digest([row.name, confirmed_bound, confirmed_plan, set_id, minimum_per_label])
-        known = store.all(Evaluation).filter(request_id=request_id).first() if request_id else None
+        known = _asked_before(store, request_id, content)
         if known is not None:
-            if known.request_digest != content:
-                raise RequestIdReusedError(
-                    "this requestId belongs to an evaluation with other content; use a new one.", requestId=request_id
-                )
             return StartedEvaluation(known.id, known.state, known.job_id, new=False)
         plan = make_plan(store, row, model=model, set_id=set_id, minimum_per_label=minimum_per_label)
         close_lost_evaluation(store, row.name, now=now)
         running = queries.running_evaluation(store, row)
         if running is not None:
             if running.comparison_digest == plan.comparison_digest:
+                _remember(store, running, request_id, content)
                 return StartedEvaluation(running.id, running.state, running.job_id, new=False)
             raise EvaluationRunningError(
                 "an evaluation of this classifier is running; wait for it or cancel it.", evaluation=running.id
@@ -91,8 +89,6 @@ def start_evaluation(
             cyclotron_id=store.cyclotron_id,
             classifier=row,
             held_out_set=plan.held_out_set,
-            request_id=request_id,
-            request_digest=content,
             comparison_digest=plan.comparison_digest,
             model=model,
             minimum_per_label=minimum_per_label,
@@ -110,6 +106,7 @@ def start_evaluation(
                 kind=JOB_KIND, payload=payload, account_id=account_id, record_id=store.cyclotron_id, now=now
             ).id
         evaluation.save(using=store.using, force_insert=True)
+        _remember(store, evaluation, request_id, content)
         append_event(
             store,
             locked,
@@ -118,6 +115,28 @@ def start_evaluation(
             now=now,
         )
     return StartedEvaluation(evaluation.id, evaluation.state, evaluation.job_id, new=True)
+
+
+def _asked_before(store: Store, request_id: str | None, content: str) -> Evaluation | None:
+    """The evaluation that the `request_id` stands for; `RequestIdReusedError` where it was sent with other content."""
+    if request_id is None:
+        return None
+    asked = store.all(EvaluationRequest).filter(request_id=request_id).select_related("evaluation").first()
+    if asked is None:
+        return None
+    if asked.content_digest != content:
+        raise RequestIdReusedError(
+            "this requestId belongs to an evaluation with other content; use a new one.", requestId=request_id
+        )
+    return asked.evaluation
+
+
+def _remember(store: Store, evaluation: Evaluation, request_id: str | None, content: str) -> None:
+    """Give the evaluation a `request_id` that nobody has sent yet; the caller holds the cyclotron's lock."""
+    if request_id is not None:
+        store.rows(EvaluationRequest).create(
+            cyclotron_id=store.cyclotron_id, request_id=request_id, content_digest=content, evaluation=evaluation
+        )
 
 
 def cancel_evaluation(store: Store, evaluation_id: str, *, now: datetime) -> None:

@@ -127,6 +127,25 @@ def test_a_running_evaluation_is_cancelled(operator: Program, where: str) -> Non
     assert (ended["state"], ended["reason"], ended["reportId"]) == ("interrupted", "cancelled", None)
 
 
+def test_a_request_id_that_found_an_evaluation_running_gets_its_report_when_it_has_ended(
+    operator: Program, where: str
+) -> None:
+    seen = overview(operator, where)
+    body = {"confirmedRequestBound": seen["requestBound"], "confirmedPlan": seen["planDigest"]}
+    first = operator.post(f"{where}/held-out/evaluate", body).json()
+    mine = {**body, "requestId": "mine"}
+    other = Program(role=Role.OPERATOR)
+    assert other.post(f"{where}/held-out/evaluate", mine).json()["evaluation"] == first["evaluation"]
+    run_queued_jobs()
+    before = everything()
+    again = other.post(f"{where}/held-out/evaluate", mine).json()
+    assert (again["evaluation"]["id"], again["evaluation"]["state"]) == (first["evaluation"]["id"], "done")
+    assert again["report"]["schema"] == "cyclotron-held-out-report/v1"
+    changed = {**mine, "minimumPerLabel": 4}
+    assert refusal(other.post(f"{where}/held-out/evaluate", changed)) == (409, "request-id-reused")
+    assert everything() == before
+
+
 def test_an_evaluation_sent_twice_under_one_key_is_one(operator: Program, where: str) -> None:
     body = {"confirmedRequestBound": overview(operator, where)["requestBound"]}
     first, second = (operator.post(f"{where}/held-out/evaluate", body, Idempotency_Key="once") for _ in range(2))

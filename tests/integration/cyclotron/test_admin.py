@@ -40,7 +40,7 @@ def evaluated_cyclotron() -> Store:
     """Rows in every table of the room: a cyclotron that learned, was frozen and evaluated."""
     store, model = frozen_cyclotron(training=40), LocalModel()
     bound = make_plan(store, store.classifier(), model=model.identity).bound
-    started = start_evaluation(store, model=model.identity, confirmed_bound=bound, now=FROZEN_AT)
+    started = start_evaluation(store, model=model.identity, confirmed_bound=bound, request_id="once", now=FROZEN_AT)
     run_evaluation(store, started.id, model=model, fence=1, clock=lambda: FROZEN_AT)
     Workbench(store, model).decide("waits-1")
     Workbench(store, model).decide("waits-2")

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import IntegrityError
 
 from cyclotron import queries
 from cyclotron.actions import create_cyclotron, freeze_held_out_set
@@ -26,7 +27,7 @@ from cyclotron.core.errors import (
     RequestIdReusedError,
 )
 from cyclotron.core.overview import Overview
-from cyclotron.models import CachedAnswer, Evaluation, Event, HeldOutItem, Permit, Report
+from cyclotron.models import CachedAnswer, Evaluation, EvaluationRequest, Event, HeldOutItem, Permit, Report
 from cyclotron.plan import make_plan
 from cyclotron.store import Store
 from kapsoweb.foundation import clock
@@ -264,6 +265,51 @@ def test_a_call_for_the_comparison_that_runs_gets_it_back_whatever_the_bound_is_
         again = start(store, model, confirmed_bound=bound, confirmed_plan=None)
         assert (again.id, again.new) == (first.id, False)
     assert overview(store, model).disabled_reason == "An evaluation is running."
+
+
+def test_a_request_id_that_found_an_evaluation_running_stands_for_it_when_it_has_ended(
+    server: LoopbackModel, model: OpenAIModel
+) -> None:
+    store = frozen_cyclotron()
+    shown = confirmation_of(store, model)
+    first = start(store, model, **shown, request_id="started it")
+    joined = start(store, model, **shown, request_id="found it running")
+    unnamed = start(store, model, **shown)
+    assert [(each.id, each.new) for each in (joined, unnamed)] == [(first.id, False)] * 2
+    run(store, first, model)
+    before = state(store)
+    for name in ("found it running", "started it"):
+        again = start(store, model, **shown, request_id=name)
+        assert (again.id, again.state, again.new) == (first.id, "done", False)
+    assert (state(store), server.count) == (before, BOUND)
+    # Nobody's id is remembered for whoever comes later without it, or with another.
+    refused(store, server, model, BoundChangedError, **shown)
+    refused(store, server, model, BoundChangedError, **shown, request_id="a third one")
+
+
+@pytest.mark.parametrize("ended", [False, True])
+def test_a_request_id_that_found_an_evaluation_running_is_refused_with_other_content(
+    server: LoopbackModel, model: OpenAIModel, ended: bool
+) -> None:
+    store = frozen_cyclotron()
+    shown = confirmation_of(store, model)
+    first = start(store, model, **shown)
+    start(store, model, **shown, request_id="found it running")
+    if ended:
+        run(store, first, model)
+    other = {**shown, "minimum_per_label": MINIMUM_PER_LABEL + 1, "request_id": "found it running"}
+    refused(store, server, model, RequestIdReusedError, **other)
+
+
+def test_a_request_id_stands_for_one_evaluation_whoever_writes_it_down(
+    server: LoopbackModel, model: OpenAIModel
+) -> None:
+    store = frozen_cyclotron()
+    started = start(store, model, request_id="once")
+    with pytest.raises(IntegrityError), store.transaction():
+        store.rows(EvaluationRequest).create(
+            cyclotron_id=store.cyclotron_id, request_id="once", content_digest="x", evaluation_id=started.id
+        )
 
 
 def run_in_part(store: Store, started: StartedEvaluation, model: OpenAIModel) -> None:
