@@ -18,9 +18,9 @@ from django.urls import URLPattern, re_path
 
 from cyclotron.graphql.held_out import held_out_schema
 from cyclotron.service import HeldOutService, OpenedCyclotron, check_flag
+from kapsoweb.doors.errors import ForbiddenError
 from kapsoweb.doors.graphql.callers import refuse_forgeries
 from kapsoweb.doors.graphql.view import graphql_view
-from kapsoweb.doors.rest.errors import ForbiddenError
 
 AccountOf = Callable[[HttpRequest], str]
 Admit = Callable[[HttpRequest], object]

@@ -8,8 +8,7 @@ from dataclasses import asdict, dataclass
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 
-from kapsoweb.doors.limits import ANY_BODY_BYTES
-from kapsoweb.doors.rest.errors import (
+from kapsoweb.doors.errors import (
     ForbiddenError,
     InternalError,
     NoSuchAddressError,
@@ -17,6 +16,7 @@ from kapsoweb.doors.rest.errors import (
     error_answer,
     is_of_the_api,
 )
+from kapsoweb.doors.limits import ANY_BODY_BYTES
 from kapsoweb.doors.statuses import STATUS_OF_KIND
 from kapsoweb.foundation.errors import KapsoError, Kind
 

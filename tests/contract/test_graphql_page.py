@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from kapsoweb.doors.errors import RequestRefusedError
 from kapsoweb.doors.graphql import errors
 from kapsoweb.doors.graphql.documents import read_document
 from kapsoweb.doors.graphql.rules import check_rules
 from kapsoweb.doors.graphql.sizes import check_sizes
-from kapsoweb.doors.rest.errors import RequestRefusedError
 from kapsoweb.schema import schema
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "graphql.md").read_text(encoding="utf-8")

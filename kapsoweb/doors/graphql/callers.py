@@ -13,8 +13,8 @@ from django.middleware.csrf import CsrfViewMiddleware
 from kapsoweb.accounts.access import caller_of_token
 from kapsoweb.accounts.caller import Caller, Door
 from kapsoweb.accounts.errors import UnknownTokenError
+from kapsoweb.doors.errors import NotAuthenticatedError
 from kapsoweb.doors.graphql.errors import CsrfRefusedError
-from kapsoweb.doors.rest.errors import NotAuthenticatedError
 from kapsoweb.foundation import clock
 
 SessionCaller = Callable[[HttpRequest, Door], Caller]

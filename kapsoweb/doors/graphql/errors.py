@@ -4,7 +4,6 @@
 and a status from 400; a field that was refused has the status 200, a `path`, and null in `data`.
 """
 
-import json
 import logging
 import re
 from collections.abc import Mapping, Sequence
@@ -13,7 +12,7 @@ from typing import Any
 from django.http import HttpResponse
 from graphql import GraphQLError
 
-from kapsoweb.doors.rest.errors import InternalError, RequestRefusedError, error_body, status_of
+from kapsoweb.doors.errors import InternalError, RequestRefusedError, error_body, json_answer, status_of
 from kapsoweb.foundation.errors import KapsoError, Kind
 
 logger = logging.getLogger(__name__)
@@ -93,7 +92,7 @@ def too_large(measure: str, most: int) -> QueryTooLargeError:
 
 def refusal(error: KapsoError) -> HttpResponse:
     """The answer to a request whose operation did not begin."""
-    return _answer({"errors": _entries(error)}, status_of(error))
+    return json_answer({"errors": _entries(error)}, status_of(error))
 
 
 def answer(data: Mapping[str, Any] | None, errors: Sequence[GraphQLError] | None) -> HttpResponse:
@@ -101,19 +100,12 @@ def answer(data: Mapping[str, Any] | None, errors: Sequence[GraphQLError] | None
     body: dict[str, Any] = {"data": data}
     if errors:
         body["errors"] = [_field_entry(error) for error in errors]
-    return _answer(body, 200)
+    return json_answer(body, 200)
 
 
 def library_sentence(error: GraphQLError) -> str:
     """What the library says of a fault, without the content of any text that was sent."""
     return _TEXT.sub(r"\1", error.message)[:_MESSAGE_CHARACTERS]
-
-
-def _answer(body: Mapping[str, Any], status: int) -> HttpResponse:
-    text = json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    response = HttpResponse(text, status=status, content_type="application/json")
-    response.headers["Cache-Control"] = "no-store"
-    return response
 
 
 def _entries(error: KapsoError) -> list[dict[str, Any]]:

@@ -9,45 +9,40 @@ there.
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
 import graphene
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
-from django.http.request import UnreadablePostError
 from django.utils.http import parse_header_parameters
 from django.views.decorators.csrf import csrf_exempt
 from graphene_django.views import GraphQLView
 from graphql import DocumentNode, ExecutionResult, OperationDefinitionNode, execute
 
-from kapsoweb.accounts.errors import UnknownTokenError
 from kapsoweb.accounts.roles import Role
 from kapsoweb.doors.access_rules import Access
+from kapsoweb.doors.bodies import is_in_utf8, json_in, read_body
+from kapsoweb.doors.errors import (
+    InternalError,
+    InvalidRequestError,
+    MethodNotAllowedError,
+    UnsupportedMediaTypeError,
+    broken_fields,
+    challenge_of,
+)
 from kapsoweb.doors.graphql import errors
 from kapsoweb.doors.graphql.documents import read_document
 from kapsoweb.doors.graphql.rules import check_rules
 from kapsoweb.doors.graphql.sizes import check_sizes
 from kapsoweb.doors.graphql.variables import check_commas, check_variable_values, check_variables
-from kapsoweb.doors.limits import GRAPHQL_BODY_BYTES, JSON_DEPTH
-from kapsoweb.doors.rest.errors import (
-    CHALLENGE,
-    BodyTooLargeError,
-    InternalError,
-    InvalidRequestError,
-    MethodNotAllowedError,
-    UnreadableBodyError,
-    UnsupportedMediaTypeError,
-    status_of,
-)
+from kapsoweb.doors.limits import GRAPHQL_BODY_BYTES
 from kapsoweb.foundation.errors import KapsoError
-from kapsoweb.foundation.strict_json import read_json
 
 logger = logging.getLogger(__name__)
 
 ContextOf = Callable[[HttpRequest], Any]
 
 _MEDIA_TYPE = "application/json"
-_UTF8 = frozenset({"utf-8", "utf8"})
 _KEYS = frozenset({"query", "variables", "operationName", "extensions"})
 
 
@@ -74,7 +69,7 @@ class GraphQLDoor(GraphQLView):
         try:
             refuse_by_headers(request)
             context = self.asker(request)
-            result = self.execute(parse(read_body(request)), context)
+            result = self.execute(parse(read_body(request, GRAPHQL_BODY_BYTES)), context)
         except KapsoError as error:
             return _refusal(error)
         except Exception:
@@ -118,37 +113,16 @@ def refuse_by_headers(request: HttpRequest) -> None:
     if request.method != "POST":
         raise MethodNotAllowedError("this address takes POST alone. Nothing was changed.")
     media_type, parameters = parse_header_parameters(request.META.get("CONTENT_TYPE", ""))
-    if media_type.lower() != _MEDIA_TYPE or parameters.get("charset", "utf-8").lower() not in _UTF8:
+    if media_type.lower() != _MEDIA_TYPE or not is_in_utf8(parameters):
         raise UnsupportedMediaTypeError(f"this address takes {_MEDIA_TYPE} in UTF-8 alone. Nothing was changed.")
     if request.META.get("QUERY_STRING"):
         raise InvalidRequestError("this address takes no query string; send all in the body. Nothing was changed.")
 
 
-def read_body(request: HttpRequest) -> bytes:
-    """The body, which is read once and never beyond its limit."""
-    announced = request.META.get("CONTENT_LENGTH") or ""
-    if announced.isascii() and announced.isdigit() and int(announced) > GRAPHQL_BODY_BYTES:
-        _body_too_large()
-    try:
-        data: bytes = request.read(GRAPHQL_BODY_BYTES + 1)  # a chunked body announces no length
-    except UnreadablePostError:
-        raise UnreadableBodyError("the body ended before its announced length. Nothing was changed.") from None
-    if len(data) > GRAPHQL_BODY_BYTES:
-        _body_too_large()
-    return data
-
-
-def _body_too_large() -> NoReturn:
-    raise BodyTooLargeError(
-        f"the body is larger than the {GRAPHQL_BODY_BYTES:,} bytes that this address takes. Nothing was changed.",
-        limit=GRAPHQL_BODY_BYTES,
-    )
-
-
 def parse(data: bytes) -> Asked:
     """The body of a request. Raises `UnreadableJsonError`, `VariablesTooLargeError` or `InvalidRequestError`."""
     check_commas(data)
-    body = read_json(data, where="the body", max_bytes=GRAPHQL_BODY_BYTES, max_depth=JSON_DEPTH)
+    body = json_in(data, GRAPHQL_BODY_BYTES)
     if not isinstance(body, dict):
         raise InvalidRequestError("the body must be a JSON object with one query; several in a list are not taken.")
     fields = {key[:64]: ["is not known here; leave it out."] for key in body if key not in _KEYS}
@@ -162,9 +136,7 @@ def parse(data: bytes) -> Asked:
         if not isinstance(body.get(key), kind | None):
             fields[key] = [sentence]
     if fields:
-        raise InvalidRequestError(
-            f"the request breaks a rule in: {', '.join(list(fields)[:5])}. Nothing was changed.", fields=fields
-        )
+        raise broken_fields(fields)
     return Asked(body["query"], body.get("variables") or {}, body.get("operationName"))
 
 
@@ -184,10 +156,8 @@ def _operation(document: DocumentNode, name: str | None) -> OperationDefinitionN
 
 def _refusal(error: KapsoError) -> HttpResponse:
     response = errors.refusal(error)
-    status = status_of(error)
-    if status == 401:
-        bad = isinstance(error, UnknownTokenError)
-        response.headers["WWW-Authenticate"] = f'{CHALLENGE}, error="invalid_token"' if bad else CHALLENGE
-    elif status == 405:
+    for name, value in challenge_of(error).items():
+        response.headers[name] = value
+    if isinstance(error, MethodNotAllowedError):
         response.headers["Allow"] = "POST"
     return response

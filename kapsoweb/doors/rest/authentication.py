@@ -6,7 +6,7 @@ from rest_framework.request import Request
 
 from kapsoweb.accounts.access import caller_of_token
 from kapsoweb.accounts.caller import Caller, Door
-from kapsoweb.doors.rest.errors import CHALLENGE
+from kapsoweb.doors.errors import CHALLENGE
 from kapsoweb.foundation import clock
 
 

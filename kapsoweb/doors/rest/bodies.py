@@ -1,4 +1,4 @@
-"""Bodies of requests: read once under a limit, as strict JSON, as a CSV file, or as a form that carries one."""
+"""Bodies of requests to the REST door: strict JSON, a CSV file, or a form that carries one."""
 
 import io
 from collections.abc import Mapping
@@ -9,22 +9,14 @@ from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooMany
 from django.core.files.uploadhandler import MemoryFileUploadHandler
 from django.http.multipartparser import MultiPartParser as DjangoMultiPartParser
 from django.http.multipartparser import MultiPartParserError
-from django.http.request import UnreadablePostError
 from django.utils.http import parse_header_parameters
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 
-from kapsoweb.doors.limits import JSON_BODY_BYTES, JSON_DEPTH
-from kapsoweb.doors.rest.errors import (
-    BodyTooLargeError,
-    UnreadableBodyError,
-    UnreadableFormError,
-    UnsupportedMediaTypeError,
-)
-from kapsoweb.foundation.strict_json import read_json
-
-_UTF8 = frozenset({"utf-8", "utf8"})
+from kapsoweb.doors.bodies import is_in_utf8, json_in, read_body
+from kapsoweb.doors.errors import UnreadableFormError, UnsupportedMediaTypeError
+from kapsoweb.doors.limits import JSON_BODY_BYTES
 
 
 @dataclass(frozen=True)
@@ -40,35 +32,13 @@ class ApiRequest(Request):
     """The framework's request, whose body is read into memory once, and never beyond what its view takes."""
 
     def _load_stream(self) -> None:
-        data = _read(self)
+        data = read_body(self._request, body_limit(self.parser_context or {}))
         self._stream = io.BytesIO(data) if data else None  # type: ignore[assignment]  # None: no body, as the framework
-
-
-def _read(request: Request) -> bytes:
-    limit = body_limit(request.parser_context or {})
-    announced = request.META.get("CONTENT_LENGTH") or ""
-    length = int(announced) if announced.isascii() and announced.isdigit() else None
-    if length is not None and length > limit:
-        _too_large(limit)
-    try:
-        # Chunked bodies announce no length: one byte more than is allowed tells that there is too much.
-        data: bytes = request._request.read(limit + 1 if length is None else length)
-    except UnreadablePostError:
-        raise UnreadableBodyError("the body ended before its announced length. Nothing was changed.") from None
-    if len(data) > limit:
-        _too_large(limit)
-    return data
 
 
 def body_limit(context: Mapping[str, Any]) -> int:
     """The most bytes that the view behind a parser's context takes."""
     return int(getattr(context.get("view"), "body_bytes", JSON_BODY_BYTES))
-
-
-def _too_large(limit: int) -> NoReturn:
-    raise BodyTooLargeError(
-        f"the body is larger than the {limit:,} bytes that this address takes. Nothing was changed.", limit=limit
-    )
 
 
 class ExactTypes(DefaultContentNegotiation):
@@ -90,8 +60,7 @@ class JsonParser(BaseParser):
     ) -> Any:
         """The value. Raises `UnreadableJsonError`."""
         _refuse_other_charsets(media_type)
-        limit = body_limit(parser_context or {})
-        return read_json(stream.read(), where="the body", max_bytes=limit, max_depth=JSON_DEPTH)
+        return json_in(stream.read(), body_limit(parser_context or {}))
 
 
 class CsvParser(BaseParser):
@@ -147,7 +116,7 @@ class _InMemory(MemoryFileUploadHandler):
 
 def _refuse_other_charsets(media_type: str | None) -> None:
     _, parameters = parse_header_parameters(media_type or "")
-    if parameters.get("charset", "utf-8").lower() not in _UTF8:
+    if not is_in_utf8(parameters):
         raise UnsupportedMediaTypeError("this address reads UTF-8 and no other encoding. Nothing was changed.")
 
 

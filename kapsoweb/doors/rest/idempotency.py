@@ -18,6 +18,7 @@ from django.db.models import F, QuerySet
 from rest_framework.response import Response
 
 from kapsoweb.accounts.caller import Caller
+from kapsoweb.doors.errors import RequestRefusedError
 from kapsoweb.doors.limits import (
     IDEMPOTENCY_ABANDONED_AFTER,
     IDEMPOTENCY_ANSWER_BYTES,
@@ -25,7 +26,6 @@ from kapsoweb.doors.limits import (
     IDEMPOTENCY_KEY_CHARACTERS,
 )
 from kapsoweb.doors.models import KeyedRequest, RequestState
-from kapsoweb.doors.rest.errors import RequestRefusedError
 from kapsoweb.foundation import clock
 from kapsoweb.foundation.errors import KapsoError, Kind
 

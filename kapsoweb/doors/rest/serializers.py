@@ -10,8 +10,9 @@ from urllib.parse import unquote_to_bytes
 from django.http import HttpRequest
 from rest_framework import serializers
 
+from kapsoweb.doors.errors import QueryTooLongError, UnreadableQueryError
 from kapsoweb.doors.limits import CURSOR_CHARACTERS, PAGE_DEFAULT, PAGE_MOST, QUERY_CHARACTERS
-from kapsoweb.doors.rest.errors import QueryTooLongError, UnreadableQueryError, invalid_fields
+from kapsoweb.doors.rest.errors import invalid_fields
 from kapsoweb.doors.rest.fields import TextField, WholeNumberField
 
 _UNKNOWN = "is not known here; leave it out."

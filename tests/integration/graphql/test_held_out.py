@@ -20,8 +20,8 @@ from cyclotron.store import Store
 from kapsoweb.accounts.errors import RecordNotFound
 from kapsoweb.accounts.models import AuditEntry
 from kapsoweb.accounts.roles import Role
+from kapsoweb.doors.errors import NotAuthenticatedError
 from kapsoweb.doors.graphql.view import graphql_view
-from kapsoweb.doors.rest.errors import NotAuthenticatedError
 from tests.support.frozen_cyclotrons import frozen_cyclotron
 from tests.support.graphql import GraphQL, Page, refusal
 from tests.support.held_cyclotrons import held_cyclotron, run_queued_jobs
