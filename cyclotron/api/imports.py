@@ -180,7 +180,7 @@ class PreviewView(CyclotronView):
     )
     def post(self, request: Request, cyclotron_id: str, import_id: str) -> Response:  # noqa: ARG002
         """Nothing is written: a body carries the columns because an address is too short for them."""
-        found = queries.import_preview(self.store(cyclotron_id), import_id, _columns(self.body()))
+        found = queries.import_preview(self.store(cyclotron_id), import_id, ImportColumns.from_json(self.body()))
         bad = [
             {"line": row.line, "column": row.column, "rule": row.rule, "message": row.sentence}
             for row in found.bad[:BAD_ROWS_SHOWN]
@@ -209,7 +209,7 @@ class StartImportView(CyclotronView):
     def post(self, request: Request, cyclotron_id: str, import_id: str) -> Response:  # noqa: ARG002
         """A job decides each row and records its label; the same columns again are the same job. Needs the role
         operator, and model calls switched on."""
-        columns = _columns(self.body())
+        columns = ImportColumns.from_json(self.body())
         return self.answer(self.workspace.start_import(cyclotron_id, import_id, columns=columns))
 
 
@@ -223,7 +223,3 @@ def _sent(sent: Any, query: dict[str, Any]) -> tuple[str, bytes, str | None]:
         raise invalid_fields({name: ["stands in the form and in the query."] for name in both})
     named = {**query, **fields}
     return named.get("filename") or sent.filename or "upload.csv", sent.data, named.get("classifier")
-
-
-def _columns(values: dict[str, Any]) -> ImportColumns:
-    return ImportColumns(**{**values, "text_columns": tuple(values["text_columns"])})

@@ -5,15 +5,15 @@ from typing import Any
 
 from graphene import ID, Boolean, Field, Float, InputObjectType, Int, ObjectType, String
 
+from cyclotron.api.import_forms import ColumnsInput
 from cyclotron.core.imports import ImportColumns
-from cyclotron.graphql.decision_types import rates_in
 from cyclotron.graphql.definition_types import LabelCount, counts
 from cyclotron.queries import FileImportSummary
 from cyclotron.queries import ImportPreview as FoundPreview
 from cyclotron.queries.file_imports import BAD_ROWS_SHOWN
-from kapsoweb.doors.graphql.errors import InvalidArgumentError
-from kapsoweb.doors.graphql.fields import many, many_given
+from kapsoweb.doors.graphql.fields import as_sent, many, many_given
 from kapsoweb.doors.graphql.scalars import JSON, Time
+from kapsoweb.doors.rest.serializers import read_values
 
 
 class BadRow(ObjectType):
@@ -103,20 +103,12 @@ class ImportColumnsInput(InputObjectType):
 
 
 def columns_in(given: Mapping[str, Any]) -> ImportColumns:
-    """The choice of columns. Raises `InvalidArgumentError` or what `ImportColumns` raises."""
-    mapping = given.get("mapping")
-    if mapping is not None and not (
-        isinstance(mapping, dict) and all(isinstance(label, str) for label in mapping.values())
-    ):
-        raise InvalidArgumentError("`mapping` must be an object whose values are labels.")
-    return ImportColumns(
-        id_column=given["id_column"],
-        text_columns=tuple(given["text_columns"]),
-        label_column=given.get("label_column"),
-        mapping=mapping,
-        otherwise=given.get("otherwise"),
-        **rates_in(given),
-    )
+    """The choice of columns, held to the one form of every door.
+
+    Raises `InvalidRequestError`, or what `ImportColumns` raises.
+    """
+    sent = {name: value for name, value in as_sent(given).items() if value is not None}  # null is as good as nothing
+    return ImportColumns.from_json(read_values(ColumnsInput, sent))
 
 
 def import_shown(found: FileImportSummary) -> dict[str, Any]:

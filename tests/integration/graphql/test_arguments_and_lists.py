@@ -78,6 +78,32 @@ def test_decisions_from_elsewhere_are_all_brought_in_or_none(changed: dict[str, 
     assert everything() == before
 
 
+@pytest.mark.parametrize(
+    ("changed", "found"),
+    [
+        ({"textColumns": []}, "invalid-request"),
+        ({"textColumns": ["text"] * 51}, "invalid-request"),
+        ({"idColumn": ""}, "invalid-request"),
+        ({"mapping": ["include"]}, "invalid-request"),
+        ({"mapping": {"yes": 5}}, "invalid-request"),
+        ({"auditRate": 1.5}, "invalid-request"),
+        ({"reviewRate": 0, "auditRate": 0}, "invalid-import"),
+    ],
+)
+def test_a_choice_of_columns_is_held_to_the_form_of_every_door(
+    changed: dict[str, Any], found: str, mine: Whole
+) -> None:
+    document = MUTATIONS["startImport"]
+    columns = document.values["columns"]
+    program = GraphQL()
+    before = everything()
+    body = document.send(program, mine.ids, columns={**columns, **changed}).json()
+    assert body["errors"][0]["extensions"]["id"] == found
+    assert everything() == before
+    unsaid = {"reviewRate": None, "auditRate": None, "lowConfidence": None, "otherwise": None}
+    assert document.send(program, mine.ids, columns={**columns, **unsaid}).json()["data"]["startImport"]
+
+
 def test_a_list_goes_on_where_it_ended_and_its_cursor_is_good_for_it_alone(mine: Whole) -> None:
     program = GraphQL(role=Role.VIEWER)
     query = """query($c:ID!,$a:String,$l:String){cyclotron(id:$c){
