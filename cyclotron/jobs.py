@@ -7,15 +7,16 @@ from cyclotron.actions.evaluating.starting import JOB_KIND as EVALUATE
 from cyclotron.actions.file_imports import JOB_KIND as IMPORT
 from cyclotron.actions.file_imports import run_file_import
 from cyclotron.adapters.configured import decision_model
+from cyclotron.core.interruption import Interruption
 from cyclotron.store import Store
 from cyclotron.workspace.access import require_live
 from kapsoweb.foundation import clock
-from kapsoweb.jobs.registry import job
+from kapsoweb.jobs.registry import Stopped, job
 from kapsoweb.jobs.running import Claim
 
 
 @job(EVALUATE)
-def evaluate(claim: Claim) -> dict[str, Any]:
+def evaluate(claim: Claim) -> dict[str, Any] | Stopped:
     """Run an evaluation; the result names its report, or why there is none."""
     ended = run_evaluation(
         Store(using=claim.payload["store"], cyclotron_id=claim.payload["cyclotron"]),
@@ -26,11 +27,12 @@ def evaluate(claim: Claim) -> dict[str, Any]:
         stop=claim.cancel_requested,
         progress=claim.progress,
     )
-    return {"evaluation": ended.id, "state": ended.state, "reason": ended.reason, "report": ended.report_id}
+    result = {"evaluation": ended.id, "state": ended.state, "reason": ended.reason, "report": ended.report_id}
+    return Stopped(result) if ended.reason == Interruption.CANCELLED else result
 
 
 @job(IMPORT, repeatable=True)
-def import_file(claim: Claim) -> dict[str, Any]:
+def import_file(claim: Claim) -> dict[str, Any] | Stopped:
     """Bring a file's rows in; the result says what came of them so far.
 
     Live calls are asked for here too: they may have been switched off since the import began or last stopped.
@@ -45,4 +47,5 @@ def import_file(claim: Claim) -> dict[str, Any]:
         progress=claim.progress,
         hold=claim.check,
     )
-    return {"import": found.id, "recorded": found.recorded, "known": found.known, "bad": found.bad}
+    result = {"import": found.id, "recorded": found.recorded, "known": found.known, "bad": found.bad}
+    return Stopped(result) if found.ended_at is None else result

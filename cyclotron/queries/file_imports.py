@@ -293,5 +293,4 @@ def _state(found: FileImport, job: JobState | None) -> str:
         return "discarded"
     if not found.job_id:
         return "received"
-    # A job that is done although its import is not was told to stop; one that is gone has failed its import.
-    return {JobState.DONE: "cancelled", None: "failed"}.get(job, str(job))
+    return "failed" if job is None else str(job)  # an import whose job is gone goes nowhere

@@ -61,8 +61,8 @@ def _first_ring(job_id: str, now: datetime) -> None:
 def request_cancel(job_id: str, now: datetime) -> Job:
     """Ask for a job to stop. One that waits is cancelled here; a running one is told, and its handler decides when.
 
-    A handler that stops returns what it leaves, and its job ends as done. One that has ended stays as it is. Raises
-    `NoSuchJobError`.
+    A handler that stops says what it leaves, and its job ends as cancelled with that. One that has ended stays as it
+    is. Raises `NoSuchJobError`.
     """
     with transaction.atomic():
         waiting = Job.objects.filter(pk=job_id, state=JobState.QUEUED)
@@ -86,9 +86,7 @@ def retry_job(job_id: str, now: datetime) -> Job:
                 "a job of this kind is not started again: what it was allowed to do is spent. Ask for it anew.",
                 jobId=job_id,
             )
-        stopped = Q(state__in=(JobState.FAILED, JobState.CANCELLED))
-        stopped |= Q(state=JobState.DONE, cancel_requested_at__isnull=False)  # its handler heard, and left the rest
-        queued = Job.objects.filter(stopped, pk=job_id).update(
+        queued = Job.objects.filter(pk=job_id, state__in=(JobState.FAILED, JobState.CANCELLED)).update(
             state=JobState.QUEUED,
             attempts=0,
             worker_id="",

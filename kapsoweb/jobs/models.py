@@ -5,7 +5,7 @@ from django.db.models import Q
 
 
 class JobState(models.TextChoices):
-    """Where a job stands. The last three are ends: `cancelled` is one that was told to stop while it waited."""
+    """Where a job stands. The last three are ends: `cancelled` is one that was told to stop, and did."""
 
     QUEUED = "queued"
     RUNNING = "running"

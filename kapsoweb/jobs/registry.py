@@ -1,6 +1,7 @@
 """Which function does which kind of job. Each app registers its own in its `jobs` module."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kapsoweb.jobs.errors import UnknownKindError
@@ -8,7 +9,15 @@ from kapsoweb.jobs.errors import UnknownKindError
 if TYPE_CHECKING:
     from kapsoweb.jobs.claims import Claim
 
-Handler = Callable[["Claim"], dict[str, Any] | None]
+
+@dataclass(frozen=True)
+class Stopped:
+    """What a handler returns that was told to stop and left some of its work; `result` (plain JSON) says what."""
+
+    result: dict[str, Any] | None = None
+
+
+Handler = Callable[["Claim"], dict[str, Any] | Stopped | None]
 
 _handlers: dict[str, Handler] = {}
 _repeatable: set[str] = set()
@@ -18,9 +27,10 @@ def job(kind: str, *, repeatable: bool = False) -> Callable[[Handler], Handler]:
     """Register the decorated `handler(claim) -> dict | None` for `kind`; the dict (plain JSON) becomes `job.result`.
 
     A handler may be started again at any point of its work after a crash, so each of its steps must stand being
-    repeated. It raises a `KapsoError` to fail with its id. One that stops because `claim.cancel_requested()` returns
-    like any other, and its result says what it leaves. A `repeatable` kind may be started again once it has failed or
-    was cancelled, and then goes on where it stood.
+    repeated. It raises a `KapsoError` to fail with its id. One that stops because of `claim.cancel_requested()`
+    returns `Stopped`, and its job ends as cancelled; one that was asked too late and did all of its work returns like
+    any other. A `repeatable` kind may be started again once it has failed or was cancelled, and then goes on where it
+    stood.
     """
 
     def register(handler: Handler) -> Handler:

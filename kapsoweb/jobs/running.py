@@ -16,6 +16,7 @@ from kapsoweb.jobs import actions, registry
 from kapsoweb.jobs.claims import Claim, OnProgress, take
 from kapsoweb.jobs.errors import ClaimLost
 from kapsoweb.jobs.models import JobState
+from kapsoweb.jobs.registry import Stopped
 from kapsoweb.logs import job_context
 
 __all__ = ["Claim", "run"]
@@ -52,7 +53,9 @@ def run(job_id: str, worker_id: str, on_progress: OnProgress | None = None) -> b
 def _outcome(claim: Claim) -> tuple[JobState, dict[str, Any]]:
     try:
         with _beating(claim):
-            result = registry.handler_of(claim.kind)(claim)
+            returned = registry.handler_of(claim.kind)(claim)
+        state = JobState.CANCELLED if isinstance(returned, Stopped) else JobState.DONE
+        result = returned.result if isinstance(returned, Stopped) else returned
         check_json(result, "the job's result")
     except ClaimLost:
         raise
@@ -69,7 +72,7 @@ def _outcome(claim: Claim) -> tuple[JobState, dict[str, Any]]:
         with suppress(ClaimLost):  # another has the job by now, and the interruption goes on upward all the same
             claim.release()
         raise
-    return JobState.DONE, {"result": result}
+    return state, {"result": result}
 
 
 def _storable(text: str) -> str:

@@ -76,14 +76,13 @@ def job_view(job: Job, names: Mapping[str, str], now: datetime) -> JobView:
     about = names.get(job.record_id, "")
     state = JobState(job.state)
     stopping = state == JobState.RUNNING and job.cancel_requested_at is not None
-    stopped = state == JobState.DONE and job.cancel_requested_at is not None  # its handler heard, and left the rest
     return JobView(
         id=job.pk,
         name=words.name if words else job.kind,
         joined=words.joined if words else "",
         about=about,
         address=words.address(job) if words and about else "",
-        state="stopping" if stopping else "stopped" if stopped else STATES[state],
+        state="stopping" if stopping else STATES[state],
         tone=_TONES.get(state, ""),
         done=job.progress_done,
         total=job.progress_total,
@@ -120,7 +119,7 @@ def _retry(caller: Caller, job: Job) -> Action:
         if words is None:
             return Action("retry", button, "A job of this kind is not started again.")
         return Action("retry", button, words.again, words.address(job) if job.record_id else "", words.instead)
-    if job.state == JobState.DONE and job.cancel_requested_at is None:
+    if job.state == JobState.DONE:
         return Action("retry", button, "It is done.")
     return Action("retry", button, why_not(caller, Role.OPERATOR, "starting a job again"))
 

@@ -106,7 +106,7 @@ def test_a_running_job_in_another_process_stops_when_asked() -> None:
         actions.request_cancel(job_id, clock.now())
         until(ended(job_id), "the end of the job that was told to stop")
     job = queries.job(job_id)
-    assert (job.state, job.result) == (JobState.DONE, {"stopped": True})
+    assert (job.state, job.result) == (JobState.CANCELLED, {"stopped": True})
 
 
 def test_a_transport_that_is_down_neither_fails_nor_holds_up_the_caller(

@@ -9,6 +9,7 @@ import pytest
 from cyclotron.models import Evaluation
 from kapsoweb.accounts.models import AuditEntry
 from kapsoweb.accounts.roles import Role
+from kapsoweb.jobs.claims import Claim
 from tests.support.api import Program, refusal
 from tests.support.held_cyclotrons import held_cyclotron, run_queued_jobs
 from tests.support.operations import everything
@@ -125,6 +126,25 @@ def test_a_running_evaluation_is_cancelled(operator: Program, where: str) -> Non
     assert seen["interrupted"]["id"] == started
     ended = operator.get(one).json()
     assert (ended["state"], ended["reason"], ended["reportId"]) == ("interrupted", "cancelled", None)
+
+
+def test_an_evaluation_that_is_told_to_stop_on_its_way_leaves_a_cancelled_job(
+    operator: Program, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = evaluate(operator, where).json()["evaluation"]["id"]
+    job = operator.get("jobs").json()["items"][0]
+    asked = iter([False] * 2 + [True] * 100)
+    with monkeypatch.context() as patched:
+        patched.setattr(Claim, "cancel_requested", lambda self: next(asked))
+        run_queued_jobs()
+    ended = operator.get(f"jobs/{job['id']}").json()
+    assert (ended["state"], ended["result"]["reason"], ended["result"]["report"]) == ("cancelled", "cancelled", None)
+    assert ended["finishedAt"] is not None
+    assert [row["id"] for row in operator.get("jobs", state="cancelled").json()["items"]] == [job["id"]]
+    evaluation = operator.get(f"{where}/evaluations/{started}").json()
+    assert (evaluation["state"], evaluation["reason"]) == ("interrupted", "cancelled")
+    assert refusal(operator.post(f"jobs/{job['id']}/retry")) == (409, "job-not-repeatable")
+    assert evaluate(operator, where).json()["evaluation"]["id"] != started
 
 
 def test_a_request_id_that_found_an_evaluation_running_gets_its_report_when_it_has_ended(

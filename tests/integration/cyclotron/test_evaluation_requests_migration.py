@@ -8,9 +8,8 @@ from cyclotron.actions.evaluating import StartedEvaluation, run_evaluation, star
 from cyclotron.adapters.local import LocalModel
 from cyclotron.core.errors import RequestIdReusedError
 from cyclotron.models import EvaluationRequest
-from cyclotron.store import Store
+from cyclotron.plan import make_plan
 from kapsoweb.foundation import clock
-from tests.support.evaluation_trials import confirmation_of
 from tests.support.frozen_cyclotrons import frozen_cyclotron
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
@@ -22,17 +21,19 @@ BEFORE, AFTER = (APP, "0004_waiting_items"), (APP, "0005_evaluation_requests")
 def test_request_ids_go_into_their_table_and_come_back_from_it() -> None:
     store, model = frozen_cyclotron(), LocalModel()
 
-    def start(**confirmation: object) -> StartedEvaluation:
-        return start_evaluation(store, model=model.identity, now=clock.now(), **confirmation)  # type: ignore[arg-type]
+    def bound() -> int:
+        return make_plan(store, store.classifier(), model=model.identity).bound
 
-    def run(store: Store, evaluation: str) -> None:
-        run_evaluation(store, evaluation, model=model, fence=1, clock=clock.now)
+    def start(confirmed: int, request_id: str | None = None) -> StartedEvaluation:
+        return start_evaluation(
+            store, model=model.identity, confirmed_bound=confirmed, request_id=request_id, now=clock.now()
+        )
 
-    shown = confirmation_of(store, model)
-    named = start(**shown, request_id="once")
-    run(store, named.id)
-    unnamed = start(**confirmation_of(store, model))
-    run(store, unnamed.id)
+    shown = bound()
+    named = start(shown, "once")
+    run_evaluation(store, named.id, model=model, fence=1, clock=clock.now)
+    unnamed = start(bound())
+    run_evaluation(store, unnamed.id, model=model, fence=1, clock=clock.now)
     rows = list(EvaluationRequest.objects.values_list("request_id", "content_digest", "evaluation_id"))
     executor = MigrationExecutor(connection)
     last = [node for node in executor.loader.graph.leaf_nodes() if node[0] == APP]
@@ -44,6 +45,6 @@ def test_request_ids_go_into_their_table_and_come_back_from_it() -> None:
     found = list(EvaluationRequest.objects.values_list("request_id", "content_digest", "evaluation_id"))
     MigrationExecutor(connection).migrate(last)
     assert found == rows
-    assert start(**shown, request_id="once").id == named.id
+    assert start(shown, "once").id == named.id
     with pytest.raises(RequestIdReusedError):
-        start(**{**shown, "minimum_per_label": 9}, request_id="once")
+        start(shown + 1, "once")

@@ -15,6 +15,7 @@ from kapsoweb.foundation.errors import KapsoError
 from kapsoweb.jobs import actions, bell, queries, running
 from kapsoweb.jobs.errors import NoSuchJobError, UnknownKindError
 from kapsoweb.jobs.models import Job, JobState
+from kapsoweb.jobs.registry import Stopped
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db]
 
@@ -197,20 +198,31 @@ def test_a_waiting_job_is_cancelled_at_once(register_job: Register, rung: list[s
     assert not running.run(job.pk, "worker-1")
 
 
-def test_a_running_job_that_is_told_to_stop_ends_as_done_with_what_it_leaves(
+def test_a_running_job_that_is_told_to_stop_ends_as_cancelled_with_what_it_leaves(
     register_job: Register, rung: list[str]
 ) -> None:
-    def handler(claim: running.Claim) -> dict[str, int]:
+    def handler(claim: running.Claim) -> Stopped:
         assert not claim.cancel_requested()
         assert actions.request_cancel(claim.job_id, clock.now()).state == JobState.RUNNING
         assert claim.cancel_requested()
-        return {"kept": 4}
+        return Stopped({"kept": 4})
 
     job = enqueue(register_job(handler))
     assert running.run(job.pk, "worker-1")
     ended = queries.job(job.pk)
-    assert (ended.state, ended.result, ended.error_id) == (JobState.DONE, {"kept": 4}, "")
-    assert ended.cancel_requested_at is not None
+    assert (ended.state, ended.result, ended.error_id) == (JobState.CANCELLED, {"kept": 4}, "")
+    assert None not in (ended.cancel_requested_at, ended.finished_at)
+
+
+def test_a_job_that_was_told_to_stop_too_late_is_done(register_job: Register, rung: list[str]) -> None:
+    def handler(claim: running.Claim) -> dict[str, int]:
+        actions.request_cancel(claim.job_id, clock.now())
+        return {"kept": 9}
+
+    job = enqueue(register_job(handler))
+    assert running.run(job.pk, "worker-1")
+    ended = queries.job(job.pk)
+    assert (ended.state, ended.result) == (JobState.DONE, {"kept": 9})
 
 
 def test_asking_whether_to_stop_costs_one_query(

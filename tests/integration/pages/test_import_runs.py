@@ -138,12 +138,18 @@ def test_an_import_that_stopped_on_the_way_says_what_is_kept_and_what_is_left(
 ) -> None:
     found = started(operator, store)
     asked = iter([False] * 5 + [True] * 100)
-    monkeypatch.setattr(claims.Claim, "cancel_requested", lambda self: next(asked))
-    run_queued_jobs()
-    Job.objects.update(cancel_requested_at=clock.now())
+    with monkeypatch.context() as patched:
+        patched.setattr(claims.Claim, "cancel_requested", lambda self: next(asked))
+        run_queued_jobs()
+    job = Job.objects.get()
+    assert (job.state, job.result and job.result["recorded"]) == (JobState.CANCELLED, 5)
     body = body_of(operator.get(address(store, "import", found)))
     assert "5 rows recorded and kept. 7 rows left, for up to 7 model requests." in body
     assert Item.objects.count() == 5
+    operator.post(address(store, "import-go-on", found))
+    run_queued_jobs()
+    job.refresh_from_db()
+    assert (job.state, Item.objects.count()) == (JobState.DONE, 12)
 
 
 def test_a_failed_import_says_what_happened_and_what_is_kept(operator: Client, store: Store) -> None:

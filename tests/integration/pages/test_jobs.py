@@ -159,7 +159,8 @@ def test_a_finished_evaluation_leads_to_its_report() -> None:
 def test_an_evaluation_without_a_report_says_why_and_leads_to_its_panel(reason: str, said: str) -> None:
     store = held_cyclotron(training=0, audit=2)
     result = {"evaluation": "ev_1", "state": "interrupted", "reason": reason, "report": None}
-    body = body_of(visitor().get(page(made(JobState.DONE, record_id=store.cyclotron_id, result=result))))
+    state = JobState.CANCELLED if reason == "cancelled" else JobState.DONE
+    body = body_of(visitor().get(page(made(state, record_id=store.cyclotron_id, result=result))))
     assert said in body
     assert "An evaluation is not started again" in body
     panel = reverse("cyclotron:detail", args=[store.cyclotron_id])

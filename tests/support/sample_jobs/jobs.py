@@ -6,7 +6,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from kapsoweb.jobs.registry import job
+from kapsoweb.jobs.registry import Stopped, job
 from kapsoweb.jobs.running import Claim
 
 PATIENCE_SECONDS = 60
@@ -37,12 +37,12 @@ def die(claim: Claim) -> dict[str, Any]:
 
 
 @job("sample.until-cancelled")
-def until_cancelled(claim: Claim) -> dict[str, Any]:
+def until_cancelled(claim: Claim) -> dict[str, Any] | Stopped:
     """Work until somebody asks for the end; the result says whether somebody did."""
     waiting = threading.Event()
     for step in range(PATIENCE_SECONDS * 20):
         if claim.cancel_requested():
-            return {"stopped": True}
+            return Stopped({"stopped": True})
         claim.progress(step, PATIENCE_SECONDS * 20)
         waiting.wait(0.05)
     return {"stopped": False}
