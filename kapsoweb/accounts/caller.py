@@ -1,5 +1,8 @@
 """Somebody at a door: the account they act for, what they may do, and the name that the audit log gives them."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -8,6 +11,7 @@ from kapsoweb.accounts.models import Account
 from kapsoweb.accounts.roles import Role
 
 COMMAND_LINE = "command line"  # the name of whoever works at the lab's own machine
+_noted: ContextVar[list[Role] | None] = ContextVar("roles that were asked for", default=None)
 
 
 class Door(StrEnum):
@@ -16,7 +20,6 @@ class Door(StrEnum):
     BROWSER = "browser"
     REST = "rest"
     GRAPHQL = "graphql"
-    MCP = "mcp"
     COMMAND_LINE = "command-line"
     PYTHON = "python"
 
@@ -45,6 +48,14 @@ class Caller:
                 needed=needed.value,
                 role=self.role.value,
             )
+        _note(needed)
+
+    def may(self, needed: Role) -> bool:
+        """Whether the role may do what `needed` may, for a rule that says no in words of its own."""
+        allowed = self.role.allows(needed)
+        if allowed:
+            _note(needed)
+        return allowed
 
     def require_whole_account(self, needed: Role) -> None:
         """`require`, and refuse a token that reaches one record only: what is asked for concerns the account."""
@@ -55,3 +66,20 @@ class Caller:
                 needed=needed.value,
                 role=self.role.value,
             )
+
+
+@contextmanager
+def noting_roles() -> Iterator[list[Role]]:
+    """The roles that callers are asked for inside the block and have: what it takes to do again what is done there."""
+    roles: list[Role] = []
+    token = _noted.set(roles)
+    try:
+        yield roles
+    finally:
+        _noted.reset(token)
+
+
+def _note(role: Role) -> None:
+    roles = _noted.get()
+    if roles is not None:
+        roles.append(role)

@@ -1,8 +1,8 @@
 """The root of every room's error tree.
 
 An error has a stable `id` (kebab-case, part of the public interface), a message that says what is wrong, where, and
-what to do about it, and a JSON-ready `detail`. The doors translate `kind` into an HTTP status, a GraphQL error, an MCP
-`isError` or an exit code; no door inspects messages.
+what to do about it, and a JSON-ready `detail`. The doors translate `kind` into an HTTP status, a GraphQL error
+or an exit code; no door inspects messages.
 """
 
 from collections.abc import Mapping
