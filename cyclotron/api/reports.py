@@ -26,7 +26,6 @@ from kapsoweb.doors.rest.fields import NumberField, TextField, TimeField, WholeN
 from kapsoweb.doors.rest.operations import Operation, operation
 from kapsoweb.doors.rest.schema import component
 from kapsoweb.doors.rest.serializers import StrictSerializer, page_of
-from kapsoweb.foundation.paging import Page
 
 _TAG = "reports"
 REPORT_ID = "rep_01jkm3x7e8r5v9z2q4t6w8y0ae"
@@ -98,8 +97,7 @@ class ReportsView(CyclotronView):
             after=self.cursor("reports"),
             limit=self.query["limit"],
         )
-        rows = tuple(_row(report.id, report.document) for report in page.rows)
-        return self.page(Page(rows, page.next), "reports")
+        return self.page(page.shown_as(_row(report.id, report.document) for report in page.rows), "reports")
 
 
 class OneReportView(CyclotronView):

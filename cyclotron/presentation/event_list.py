@@ -8,7 +8,8 @@ from typing import Any
 
 from cyclotron.core.interruption import Interruption
 from cyclotron.core.wording import counted, grouped
-from cyclotron.presentation.figures import sentence_case, short_digest
+from cyclotron.presentation.figures import short_digest
+from kapsoweb.foundation.wording import sentence_case
 
 
 @dataclass(frozen=True)

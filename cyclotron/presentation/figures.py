@@ -88,8 +88,3 @@ def elapsed(since: datetime, now: datetime) -> str:
     if seconds < 3600:
         return f"{seconds // 60} min {seconds % 60} s"
     return f"{seconds // 3600} h {seconds % 3600 // 60} min"
-
-
-def sentence_case(message: str) -> str:
-    """An error's message or a name as it begins on a page: with a capital."""
-    return message[:1].upper() + message[1:]

@@ -8,9 +8,10 @@ from datetime import datetime
 from cyclotron.core.csv_text import csv_text
 from cyclotron.core.imports import MAX_FILE_BYTES, MAX_FILE_ROWS
 from cyclotron.core.wording import counted, grouped
-from cyclotron.presentation.figures import elapsed, quoted, sentence_case
+from cyclotron.presentation.figures import elapsed, quoted
 from cyclotron.presentation.report_page import Fact
 from cyclotron.queries import FileColumn, FileImportSummary, ImportPreview, LearnedMeanwhile
+from kapsoweb.foundation.wording import sentence_case
 
 BAD_ROW_COLUMNS = ("line", "column", "rule", "message")
 LIMITS = (

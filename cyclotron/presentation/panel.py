@@ -6,9 +6,10 @@ from datetime import datetime
 
 from cyclotron.core.overview import InterruptedEvaluation, Overview, RunningEvaluation, Status
 from cyclotron.core.wording import counted, grouped
-from cyclotron.presentation.figures import elapsed, sentence_case, short_digest
+from cyclotron.presentation.figures import elapsed, short_digest
 from cyclotron.presentation.report_page import Fact
 from kapsoweb.foundation.errors import KapsoError
+from kapsoweb.foundation.wording import sentence_case
 
 CANCELLED = "cancelled"
 STALE = frozenset({"bound-changed", "plan-changed"})

@@ -12,7 +12,6 @@ from cyclotron.presentation.figures import (
     interval_of,
     percent,
     quoted,
-    sentence_case,
     share_change,
     short_digest,
 )
@@ -24,6 +23,7 @@ from cyclotron.presentation.sentences import (
     scored_sentence,
     verdict_of,
 )
+from kapsoweb.foundation.wording import sentence_case
 
 
 @dataclass(frozen=True)

@@ -127,8 +127,7 @@ def import_page(store: Store, *, after: str | None = None, limit: int = 50) -> P
         rows = rows.filter(id__lt=after)
     read = list(rows[: limit + 1])
     states = states_of([row.job_id for row in read])
-    found = [_summary(row, states) for row in read]
-    return Page(tuple(found[:limit]), found[limit - 1].id if len(found) > limit else None)
+    return Page.of([_summary(row, states) for row in read], limit)
 
 
 def file_import(store: Store, import_id: str) -> FileImportSummary:

@@ -66,9 +66,8 @@ def decisions(
         rows = rows.filter(item_id=item_key)
     if after is not None:
         rows = rows.filter(id__lt=after)
-    found = list(rows.order_by("-id")[: limit + 1])
-    shown = tuple(shown_decisions(store, found[:limit]))
-    return Page(shown, shown[-1].decision_id if len(found) > limit else None)
+    page = Page.of(list(rows.order_by("-id")[: limit + 1]), limit)
+    return page.shown_as(shown_decisions(store, page.rows))
 
 
 def reviews(
@@ -88,9 +87,8 @@ def reviews(
     if after is not None:
         rows = rows.filter(id__lt=after)
     rows = rows.select_related("item", "classifier", "corrects").defer("item__values", "classifier__definition")
-    found = list(rows.order_by("-id")[: limit + 1])
-    shown = tuple(_review(row) for row in found[:limit])
-    return Page(shown, found[limit - 1].id if len(found) > limit else None)
+    page = Page.of(list(rows.order_by("-id")[: limit + 1]), limit)
+    return page.shown_as(map(_review, page.rows))
 
 
 def shown_decisions(store: Store, found: Iterable[Decision]) -> Iterable[DecisionRow]:

@@ -1,6 +1,6 @@
 """Reads of items: a page of them with what changed on each, and one with all that is known of it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -140,9 +140,8 @@ def items(
     chosen = chosen_items(store, row, filters or ItemFilters())
     if after is not None:
         chosen = chosen.filter(id__gt=after)
-    found = list(chosen.defer("values").order_by("id")[: limit + 1])
-    shown = tuple(_rows(store, row, found[:limit]))
-    return Page(shown, shown[-1].key if len(found) > limit else None)
+    page = Page.of(list(chosen.defer("values").order_by("id")[: limit + 1]), limit)
+    return page.shown_as(_rows(store, row, page.rows))
 
 
 def matching_items(store: Store, classifier: str | None = None, filters: ItemFilters | None = None) -> int:
@@ -221,7 +220,7 @@ def chosen_items(store: Store, classifier: Classifier, filters: ItemFilters) -> 
     return rows
 
 
-def _rows(store: Store, classifier: Classifier, found: list[Item]) -> list[ItemRow]:
+def _rows(store: Store, classifier: Classifier, found: Sequence[Item]) -> list[ItemRow]:
     """Items as rows: the ends of their decisions and their reviews, each read in one query for all of them."""
     ends = store.rows(Decision).filter(item__in=found).values("item_id").annotate(first=Min("id"), latest=Max("id"))
     spans = {row["item_id"]: (row["first"], row["latest"]) for row in ends}

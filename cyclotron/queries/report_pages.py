@@ -31,8 +31,7 @@ def reports(
     rows = store.all(Report).filter(classifier=store.classifier(classifier)).order_by("-id")
     if after is not None:
         rows = rows.filter(id__lt=after)
-    found = [StoredReport(*row) for row in rows.values_list("id", "body")[: limit + 1]]
-    return Page(tuple(found[:limit]), found[limit - 1].id if len(found) > limit else None)
+    return Page.of([StoredReport(*row) for row in rows.values_list("id", "body")[: limit + 1]], limit)
 
 
 def item_in_reports(store: Store, classifier: str | None = None, *, identity: str) -> tuple[ItemInReport, ...]:

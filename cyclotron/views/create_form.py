@@ -13,11 +13,11 @@ from cyclotron.core.definition import (
     CyclotronDefinition,
 )
 from cyclotron.core.errors import InvalidDefinitionError
-from cyclotron.presentation.figures import sentence_case
 from kapsoweb.accounts.actions import check_name
 from kapsoweb.accounts.errors import InvalidNameError, NameTakenError
 from kapsoweb.doors.limits import LABELS_MOST, QUESTION_CHARACTERS, RUBRIC_CHARACTERS, SEED_CHARACTERS
 from kapsoweb.foundation.errors import KapsoError
+from kapsoweb.foundation.wording import sentence_case
 
 CLASSIFIER = "decision"  # as the command line names a cyclotron's only classifier
 MORE = ("input_field", "seed", "learn_every")  # what seldom needs another value

@@ -13,6 +13,7 @@ from django.http import QueryDict
 from cyclotron.core.imports import ImportColumns
 from cyclotron.queries import FileColumn, OpenedFile
 from kapsoweb.foundation.errors import KapsoError
+from kapsoweb.foundation.wording import sentence_case
 
 _SHARE = {"invalid": "Enter a number from 0 to 1.", "min_value": "Enter a number from 0 to 1."}
 _SHARE["max_value"] = _SHARE["min_value"]
@@ -124,7 +125,7 @@ def choices_of(
                 **rates.cleaned_data,
             )
         except KapsoError as error:
-            problems = (error.message[:1].upper() + error.message[1:],)
+            problems = (sentence_case(error.message),)
     elif not rates.is_valid():
         problems += ("Correct the rates.",)
     return ImportChoices(id_column, text_columns, label_column, values, meanings, otherwise, rates, chosen, problems)

@@ -14,7 +14,7 @@ from cyclotron.adapters.configured import ModelNotConfiguredError, decision_mode
 from cyclotron.core.live_calls import WHY_OFF
 from cyclotron.endpoints import definition_of
 from cyclotron.presentation import import_page
-from cyclotron.presentation.figures import elapsed, sentence_case
+from cyclotron.presentation.figures import elapsed
 from cyclotron.views.frame import IMPORT, frame_of
 from cyclotron.views.import_choices import ImportChoices, choices_of
 from cyclotron.workspace import HeldCyclotron, Workspace
@@ -25,6 +25,7 @@ from kapsoweb.doors import account_jobs
 from kapsoweb.doors.statuses import STATUS_OF_KIND
 from kapsoweb.foundation import clock
 from kapsoweb.foundation.errors import KapsoError
+from kapsoweb.foundation.wording import sentence_case
 from kapsoweb.jobs.models import Job
 from kapsoweb.jobs.queries import live_workers
 from kapsoweb.pages.callers import caller_of

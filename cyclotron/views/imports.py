@@ -12,7 +12,6 @@ from django.views.decorators.http import require_safe
 from cyclotron import queries
 from cyclotron.core.imports import MAX_FILE_BYTES, ImportColumns, InvalidImportError
 from cyclotron.presentation import import_page
-from cyclotron.presentation.figures import sentence_case
 from cyclotron.views.frame import IMPORT, frame_of
 from cyclotron.views.import_state import Looked, choices_for, import_response
 from cyclotron.views.parameters import classifier_name, get_or_post
@@ -24,6 +23,7 @@ from kapsoweb.doors.access_rules import access
 from kapsoweb.doors.statuses import STATUS_OF_KIND
 from kapsoweb.foundation import clock
 from kapsoweb.foundation.errors import KapsoError, Kind
+from kapsoweb.foundation.wording import sentence_case
 from kapsoweb.pages.callers import caller_of
 from kapsoweb.pages.permissions import why_not
 

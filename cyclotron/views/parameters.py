@@ -1,10 +1,10 @@
 """What the pages read from a request: the record that its address names, and its parameters."""
 
 from django.shortcuts import resolve_url
-from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods
 
 from kapsoweb.foundation.canonical import check_text
+from kapsoweb.pages.addresses import with_parameters
 
 get_or_post = require_http_methods(["GET", "HEAD", "POST"])
 
@@ -16,10 +16,9 @@ def classifier_name(name: str | None) -> str | None:
 
 def address(view: str, *arguments: str, **parameters: str | None) -> str:
     """The address of a page with those parameters that have a value."""
-    return resolve_url(view, *arguments) + query(**parameters)
+    return with_parameters(resolve_url(view, *arguments), parameters)
 
 
 def query(**parameters: str | None) -> str:
     """The end of an address: those parameters that have a value, or nothing."""
-    given = {key: value for key, value in parameters.items() if value}
-    return f"?{urlencode(given)}" if given else ""
+    return with_parameters("", parameters)

@@ -10,7 +10,6 @@ from cyclotron import queries
 from cyclotron.actions.reviewing import MAX_EXPLANATION, MAX_REASON_CODE
 from cyclotron.core.errors import AssignmentLostError
 from cyclotron.endpoints import definition_of
-from cyclotron.presentation.figures import sentence_case
 from cyclotron.presentation.reviewing import (
     KEYS,
     answer_words,
@@ -30,6 +29,7 @@ from kapsoweb.doors.access_rules import access
 from kapsoweb.doors.statuses import STATUS_OF_KIND
 from kapsoweb.foundation import clock
 from kapsoweb.foundation.errors import KapsoError, Kind
+from kapsoweb.foundation.wording import sentence_case
 from kapsoweb.pages.callers import caller_of
 from kapsoweb.pages.permissions import why_not
 

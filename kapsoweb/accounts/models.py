@@ -1,5 +1,7 @@
 """Accounts, what they hold, who may do what in them, and what was done. Only `actions` writes these rows."""
 
+from datetime import datetime
+
 from django.conf import settings
 from django.core.validators import RegexValidator
 from django.db import models
@@ -142,6 +144,12 @@ class ApiToken(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} ({self.beginning}…)"
+
+    def state_at(self, now: datetime) -> str:
+        """`revoked`, `expired` or `good`."""
+        if self.revoked_at is not None:
+            return "revoked"
+        return "expired" if self.expires_at <= now else "good"
 
 
 class AuditEntry(models.Model):

@@ -28,6 +28,7 @@ from kapsoweb.cli.main import UsageError
 from kapsoweb.cli.output import BAD_USAGE, DONE, FAILED, Progress, Result, say
 from kapsoweb.foundation import clock
 from kapsoweb.foundation.strict_csv import read_rows
+from kapsoweb.foundation.wording import sentence_case
 from kapsoweb.jobs.waiting import wait_for
 
 GATES = {
@@ -195,7 +196,7 @@ def _interrupted(store: Store, evaluation: Evaluation) -> Result:
         left = make_plan(store, store.classifier(), model=decision_model().identity).bound
         advice = f"Finishing it may take up to {left} model requests."
     except NothingToScoreError as nothing:
-        left, advice = 0, nothing.message.capitalize()
+        left, advice = 0, sentence_case(nothing.message)
     document = {
         "evaluation": evaluation.id,
         "state": evaluation.state,

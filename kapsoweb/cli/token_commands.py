@@ -40,7 +40,6 @@ def listing(given: argparse.Namespace) -> Result:  # noqa: ARG001 - every comman
     names = {held.record_id: held.name for held in access_all(caller)}
     rows = []
     for token in tokens_of(caller):
-        state = "revoked" if token.revoked_at else "expired" if token.expires_at <= now else "good"
         rows.append(
             {
                 "id": token.id,
@@ -50,7 +49,7 @@ def listing(given: argparse.Namespace) -> Result:  # noqa: ARG001 - every comman
                 "reaches": names.get(token.record_id, token.record_id) or None,
                 "expiresAt": token.expires_at.isoformat(),
                 "lastUsedAt": token.last_used_at.isoformat() if token.last_used_at else None,
-                "state": state,
+                "state": token.state_at(now),
             }
         )
     lines = tuple(f"{row['id']}  {row['state']:<7}  {row['role']:<8}  {row['begins']}…  {row['name']}" for row in rows)

@@ -15,6 +15,4 @@ def page_by_key(
     """Up to `limit` rows in the order of the unique column `key`, after the row that has `after` there."""
     if after is not None:
         rows = rows.filter(**{f"{key}__{'lt' if newest_first else 'gt'}": after})
-    found = list(rows.order_by(f"-{key}" if newest_first else key)[: limit + 1])
-    more = len(found) > limit
-    return Page(tuple(found[:limit]), getattr(found[limit - 1], key) if more else None)
+    return Page.of(list(rows.order_by(f"-{key}" if newest_first else key)[: limit + 1]), limit, key)

@@ -34,8 +34,7 @@ def jobs_of(
         rows = rows.filter(state=state)
     if after is not None:
         rows = rows.filter(id__lt=after)
-    found = tuple(rows.order_by("-id")[: limit + 1])
-    return Page(found[:limit], found[limit - 1].id if len(found) > limit else None)
+    return Page.of(list(rows.order_by("-id")[: limit + 1]), limit)
 
 
 def unfinished_count(account_id: str) -> int:

@@ -19,6 +19,7 @@ from kapsoweb.doors.errors import (
 from kapsoweb.doors.limits import ANY_BODY_BYTES
 from kapsoweb.doors.statuses import STATUS_OF_KIND
 from kapsoweb.foundation.errors import KapsoError, Kind
+from kapsoweb.foundation.wording import sentence_case
 
 
 @dataclass(frozen=True)
@@ -119,5 +120,5 @@ def refused(request: HttpRequest, error: KapsoError) -> HttpResponse:
     if error.kind is Kind.MISSING:
         return _page(_NOT_FOUND, 404)
     title = "This did not work" if error.kind is Kind.FAILED else "This is not possible"
-    what = error.message[:1].upper() + error.message[1:]
+    what = sentence_case(error.message)
     return _page(ErrorPage(error.id, title, what, "Go back and look again."), STATUS_OF_KIND[error.kind])

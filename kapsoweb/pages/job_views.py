@@ -6,7 +6,6 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils.http import urlencode
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -22,6 +21,7 @@ from kapsoweb.foundation.canonical import is_storable
 from kapsoweb.foundation.errors import KapsoError, Kind
 from kapsoweb.jobs.models import Job, JobState
 from kapsoweb.jobs.queries import live_workers, unfinished_count
+from kapsoweb.pages.addresses import with_parameters
 from kapsoweb.pages.callers import caller_of
 from kapsoweb.pages.job_list import STATES, JobView, action_of, job_view
 from kapsoweb.pages.job_words import words_of
@@ -135,5 +135,4 @@ def _views(caller: Caller, found: Iterable[Job]) -> list[JobView]:
 
 
 def _address(**parameters: str | None) -> str:
-    given = {key: str(value) for key, value in parameters.items() if value}
-    return reverse("pages:jobs") + (f"?{urlencode(given)}" if given else "")
+    return with_parameters(reverse("pages:jobs"), parameters)

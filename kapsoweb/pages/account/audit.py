@@ -13,7 +13,8 @@ from kapsoweb.accounts.models import AuditEntry
 from kapsoweb.accounts.roles import Role
 from kapsoweb.doors.access_rules import access
 from kapsoweb.foundation.canonical import is_storable
-from kapsoweb.pages.account.listing import listed, with_parameters
+from kapsoweb.pages.account.listing import listed
+from kapsoweb.pages.addresses import with_parameters
 from kapsoweb.pages.callers import caller_of
 
 _FILTERS = {"door": "door", "actor": "actor", "action": "action", "record": "record_id"}  # parameter -> column

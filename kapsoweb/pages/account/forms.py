@@ -15,6 +15,7 @@ from kapsoweb.accounts.caller import Caller
 from kapsoweb.accounts.models import Holding
 from kapsoweb.accounts.roles import Role
 from kapsoweb.foundation.errors import KapsoError
+from kapsoweb.foundation.wording import sentence_case
 
 ROLE_WORDS = {
     Role.VIEWER: "viewer: reads everything",
@@ -41,7 +42,7 @@ class Refusable(forms.BaseForm):
     def refuse(self, error: KapsoError) -> None:
         """Show an action's refusal beside its field, or above the form."""
         field = error.detail.get("field")
-        self.add_error(field if field in self.fields else None, error.message[:1].upper() + error.message[1:])
+        self.add_error(field if field in self.fields else None, sentence_case(error.message))
         self.error_id = error.id
 
 

@@ -6,7 +6,6 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils.http import urlencode
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
@@ -18,6 +17,7 @@ from kapsoweb.doors.statuses import STATUS_OF_KIND
 from kapsoweb.foundation import clock
 from kapsoweb.foundation.errors import KapsoError
 from kapsoweb.pages.account.forms import NewUserForm
+from kapsoweb.pages.addresses import with_parameters
 from kapsoweb.pages.callers import CHOSEN_ACCOUNT
 
 _BACKEND = "django.contrib.auth.backends.ModelBackend"
@@ -69,7 +69,7 @@ def _asked(
         "stranger": stranger,
         "form": form or (NewUserForm() if stranger else None),
         "error": error,
-        "sign_in": f"{reverse('pages:sign-in')}?{urlencode({'next': request.path})}",
+        "sign_in": with_parameters(reverse("pages:sign-in"), {"next": request.path}),
     }
     return render(request, "account/invitation.html", context, status=status)
 

@@ -6,12 +6,12 @@ from typing import Generic, TypeVar
 
 from django.db.models import IntegerField, Model, QuerySet
 from django.http import HttpRequest
-from django.utils.http import urlencode
 
 from kapsoweb.doors.key_pages import page_by_key
 from kapsoweb.doors.limits import PAGE_DEFAULT
 from kapsoweb.foundation.canonical import is_storable
 from kapsoweb.foundation.whole_numbers import whole_number
+from kapsoweb.pages.addresses import with_parameters
 
 Row = TypeVar("Row", bound=Model)
 
@@ -43,12 +43,6 @@ def listed(
         with_parameters(address, kept) if key is not None else "",
         with_parameters(address, {**kept, after: str(page.next)}) if page.next is not None else "",
     )
-
-
-def with_parameters(address: str, parameters: Mapping[str, str]) -> str:
-    """The address with those parameters that are not empty."""
-    query = urlencode({name: value for name, value in parameters.items() if value})
-    return f"{address}?{query}" if query else address
 
 
 def _key(rows: "QuerySet[Row]", text: str) -> int | str | None:

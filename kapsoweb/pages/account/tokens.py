@@ -1,7 +1,5 @@
 """API tokens: the list, a new one, and ending one."""
 
-from datetime import datetime
-
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -79,7 +77,7 @@ def _page(
         "is_owner": caller.role.allows(Role.OWNER),
         "page": page,
         "rows": [
-            {"token": token, "state": _state(token, now), "reaches": names.get(token.record_id, token.record_id)}
+            {"token": token, "state": token.state_at(now), "reaches": names.get(token.record_id, token.record_id)}
             for token in page.rows
         ],
         "form": form,
@@ -88,9 +86,3 @@ def _page(
         "base": request.build_absolute_uri("/"),
     }
     return render(request, "account/tokens.html", context, status=status)
-
-
-def _state(token: ApiToken, now: datetime) -> str:
-    if token.revoked_at:
-        return "revoked"
-    return "expired" if token.expires_at <= now else "good"
