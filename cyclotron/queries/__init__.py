@@ -49,6 +49,7 @@ from cyclotron.queries.items import (
     item_key_of,
     items,
     matching_items,
+    page_before,
 )
 from cyclotron.queries.learned import LearnedMeanwhile, learned_between
 from cyclotron.queries.report_pages import ItemInReport, item_in_reports, reports
@@ -117,6 +118,7 @@ __all__ = [
     "next_return",
     "open_file",
     "overview",
+    "page_before",
     "queue_state",
     "reason_codes",
     "report_bodies",

@@ -144,6 +144,20 @@ def items(
     return page.shown_as(_rows(store, row, page.rows))
 
 
+def page_before(
+    store: Store,
+    classifier: str | None = None,
+    filters: ItemFilters | None = None,
+    *,
+    after: int,
+    limit: int = 50,
+) -> int | None:
+    """The key after which the page begins that ends with the key `after`; None where that is the first page."""
+    chosen = chosen_items(store, store.classifier(classifier), filters or ItemFilters())
+    keys = chosen.filter(id__lte=after).order_by("-id").values_list("id", flat=True)
+    return next(iter(keys[limit : limit + 1]), None)
+
+
 def matching_items(store: Store, classifier: str | None = None, filters: ItemFilters | None = None) -> int:
     """How many items the filters choose."""
     return chosen_items(store, store.classifier(classifier), filters or ItemFilters()).count()

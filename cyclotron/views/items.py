@@ -58,6 +58,7 @@ def items(request: HttpRequest, cyclotron_id: str) -> HttpResponse:
     )
     key = whole_number(request.GET.get("after", ""))
     page = queries.items(held.store, row.name, filters, after=key, limit=PAGE_DEFAULT)
+    before = key and queries.page_before(held.store, row.name, filters, after=key, limit=PAGE_DEFAULT)
     filtered = any(chosen.values())
     every = queries.item_count(held.store)
     matching = queries.matching_items(held.store, row.name, filters) if filtered else every
@@ -76,6 +77,9 @@ def items(request: HttpRequest, cyclotron_id: str) -> HttpResponse:
         "partitions": PARTITIONS,
         "labels": definition.labels,
         "first": address("cyclotron:items", held.id, classifier=classifier, **chosen) if key is not None else "",
+        "previous": address("cyclotron:items", held.id, classifier=classifier, after=str(before), **chosen)
+        if before
+        else "",
         "next": address("cyclotron:items", held.id, classifier=classifier, after=str(page.next), **chosen)
         if page.next
         else "",

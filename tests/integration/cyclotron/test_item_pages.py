@@ -71,6 +71,23 @@ def test_items_are_listed_and_chosen_by_the_address(ada: Client, store: Store) -
     assert "3 items" in odd.content.decode()
 
 
+def test_the_list_of_items_leads_on_and_back(ada: Client, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cyclotron.views.items.PAGE_DEFAULT", 1)
+
+    def looked_at(address: str) -> tuple[list[str], dict[str, str]]:
+        body = ada.get(address).content.decode()
+        links = re.findall(r'<a href="([^"]+)" rel="(\w+)">', body)
+        return re.findall(r"<bdi>(item-\d)</bdi>", body), {rel: unescape(to) for to, rel in links}
+
+    first, on = looked_at(where(store, "items") + "?begins=item")
+    second, around = looked_at(on["next"])
+    third, back = looked_at(around["next"])
+    assert (first, second, third) == (["item-0"], ["item-1"], ["item-2"])
+    assert (on.keys(), around.keys(), back.keys()) == ({"next"}, {"first", "next"}, {"first", "prev"})
+    assert looked_at(back["prev"]) == (second, around)
+    assert looked_at(around["first"]) == (first, on)
+
+
 def test_an_items_page_shows_its_history_and_takes_a_choice_and_its_undo(ada: Client, store: Store) -> None:
     key = Item.objects.get(identity="item-0").id
     page = ada.get(where(store, "item", key))

@@ -1,5 +1,6 @@
 """Items, their decisions and their reviews, as lists and pages of them read them."""
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -44,6 +45,21 @@ def test_items_come_page_by_page_each_once(bench: Workbench) -> None:
     assert len({row.key for page in (first, second, third) for row in page.rows}) == 10
     assert [row.state for row in first.rows] == ["reviewed", "reviewed", "closed", "waiting"]
     assert third.rows[-1].state == "not-sent"
+
+
+def test_the_page_before_is_the_one_that_led_here(bench: Workbench) -> None:
+    for filters in (None, ItemFilters(state="waiting"), ItemFilters(beginning="item")):
+        begins: list[int | None] = [None]
+        while (page := queries.items(bench.store, filters=filters, after=begins[-1], limit=2)).next is not None:
+            assert isinstance(page.next, int)
+            begins.append(page.next)
+        assert len(begins) > 2
+        for before, after in pairwise(begins):
+            assert after is not None
+            assert queries.page_before(bench.store, filters=filters, after=after, limit=2) == before
+    past = Item.objects.latest("id").pk + 10**17
+    assert queries.page_before(bench.store, after=past, limit=4) == Item.objects.order_by("-id")[4].pk
+    assert queries.page_before(bench.store, after=0, limit=4) is None
 
 
 def test_filters_choose_by_state_label_and_how_an_identity_begins(bench: Workbench) -> None:
