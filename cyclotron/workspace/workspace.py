@@ -128,7 +128,7 @@ class Workspace(Creating, Reviewing, Importing):
         """Retract a review; False when it had been undone. Reviewers their own, operators anybody's."""
         with self.writing(cyclotron_id, Role.REVIEWER) as held:
             reviewer = queries.reviewer_of(held.store, identity)
-            if reviewer != self.caller.actor and not self.caller.role.allows(Role.OPERATOR):
+            if reviewer != self.caller.actor and not self.caller.may(Role.OPERATOR):
                 raise NotAllowedError(
                     "a reviewer may undo their own reviews, and an operator anybody's. Nothing was changed.",
                     needed=Role.OPERATOR.value,

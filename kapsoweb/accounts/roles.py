@@ -1,5 +1,6 @@
 """The roles of an account's members and tokens, each with all that the ones before it may do."""
 
+from collections.abc import Iterable
 from enum import StrEnum
 
 
@@ -17,6 +18,11 @@ class Role(StrEnum):
 
 
 _ORDER = {role: place for place, role in enumerate(Role)}
+
+
+def greatest(roles: Iterable[Role]) -> Role | None:
+    """The role of them that may do most; None of none."""
+    return max(roles, key=_ORDER.__getitem__, default=None)
 
 
 def lesser(one: Role, other: Role) -> Role:

@@ -18,7 +18,8 @@ class KeyedRequest(models.Model):
     """A request of one token (or user) under a key that its sender chose.
 
     `digest` covers method, address and content. `fence` grows each time the row is taken over, so that whoever was
-    thought dead can neither keep an answer nor free the key. `answer` is the JSON text that was sent.
+    thought dead can neither keep an answer nor free the key. `needs` is the greatest role that the request took; below
+    it the answer is not given again, and it is empty where none was asked for. `answer` is the JSON text that was sent.
     """
 
     account = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="+")
@@ -28,6 +29,7 @@ class KeyedRequest(models.Model):
     state = models.CharField(max_length=16, choices=RequestState.choices, default=RequestState.RUNNING)
     fence = models.PositiveIntegerField(default=1)
     status = models.PositiveSmallIntegerField(null=True)
+    needs = models.CharField(max_length=16, blank=True, default="")
     answer = models.TextField(blank=True, default="")
     created_at = models.DateTimeField(db_index=True)
 

@@ -29,15 +29,15 @@ class Known:
         """The names of the address's variables."""
         return [part[1:-1] for part in self.path.split("/") if part.startswith("{")]
 
-    def send(self, program: Program, ids: Mapping[str, str], body: Any = None) -> Any:
+    def send(self, program: Program, ids: Mapping[str, str], body: Any = None, **headers: str) -> Any:
         """Carry it out with these ids in the address, and the example's body unless another is given."""
         where = self.path
         for name in self.parameters:
             where = where.replace("{" + name + "}", ids[name])
         given = self.body if body is None else body
         if isinstance(given, bytes):
-            return program.call(self.method, where, raw=given, kind=self.kind)
-        return program.call(self.method, where, given)
+            return program.call(self.method, where, raw=given, kind=self.kind, **headers)
+        return program.call(self.method, where, given, **headers)
 
 
 def _operations() -> dict[str, Known]:

@@ -87,6 +87,8 @@ def revoke_token(caller: Caller, token_id: str, *, now: datetime) -> ApiToken:
         token = rows.select_for_update().first()
         if token is None:
             raise RecordNotFound(f"There is no token with the id {token_id!r} here.", tokenId=token_id)
+        if not _own_tokens(caller, rows).filter(pk=token.pk).exists():
+            caller.require(Role.OWNER)
         if token.revoked_at is None:
             token.revoked_at = now
             end_tokens(ApiToken.objects.filter(pk=token.pk), now)
@@ -107,8 +109,10 @@ def tokens_of(caller: Caller) -> QuerySet[ApiToken]:
     rows = ApiToken.objects.filter(account=caller.account).order_by("-id")
     if caller.only is not None:
         rows = rows.filter(record_id=caller.only)
-    if caller.role.allows(Role.OWNER):
-        return rows
+    return rows if caller.role.allows(Role.OWNER) else _own_tokens(caller, rows)
+
+
+def _own_tokens(caller: Caller, rows: QuerySet[ApiToken]) -> QuerySet[ApiToken]:
     # A token that was made on the lab's own machine has no maker: it knows itself and no other of its kind.
     return rows.filter(pk=caller.token_id) if caller.user_id is None else rows.filter(user=caller.user_id)
 

@@ -17,7 +17,8 @@ from django.db import IntegrityError, transaction
 from django.db.models import F, QuerySet
 from rest_framework.response import Response
 
-from kapsoweb.accounts.caller import Caller
+from kapsoweb.accounts.caller import Caller, noting_roles
+from kapsoweb.accounts.roles import Role, greatest
 from kapsoweb.doors.errors import RequestRefusedError
 from kapsoweb.doors.limits import (
     IDEMPOTENCY_ABANDONED_AFTER,
@@ -85,7 +86,8 @@ def once(
     """The answer of `work`, or the one that a request of the same key and `digest` was given before.
 
     Refusals and faults are not kept: the same request may be sent again. `keeps_answer` is False where an answer holds
-    a secret. Raises this module's errors.
+    a secret. Raises this module's errors, and `NotAllowedError` where the caller has lost the role that the first
+    request took.
     """
     if not re.fullmatch(KEY_PATTERN, key):
         raise InvalidIdempotencyKeyError(
@@ -93,16 +95,25 @@ def once(
         )
     taken = _take(caller, key, digest, clock.now())
     if isinstance(taken, KeyedRequest):
+        if taken.needs:
+            caller.require(Role(taken.needs))
+        if taken.state == RequestState.NOT_KEPT:
+            raise IdempotencyAnswerNotKeptError(
+                "this request was carried out before, and its answer is not kept; look at what there is now. "
+                "Nothing was changed.",
+                status=taken.status,
+            )
         answer = json.loads(taken.answer) if taken.answer else None
         return Response(answer, status=taken.status, headers={REPLAYED: "true"})
     with _freed_on_refusal(taken), transaction.atomic() if in_one_transaction else nullcontext():
-        response = work()
-        _keep(taken, response, keeps_answer=keeps_answer)
+        with noting_roles() as roles:
+            response = work()
+        _keep(taken, response, needs=greatest(roles), keeps_answer=keeps_answer)
     return response
 
 
 def _take(caller: Caller, key: str, digest: str, now: datetime) -> _Taken | KeyedRequest:
-    """The key for this request, or the finished request whose answer is to be given again."""
+    """The key for this request, or the finished request whose answer is to be given again, if it was kept."""
     sender = f"token:{caller.token_id}" if caller.token_id else f"user:{caller.user_id}"
     name = {"account": caller.account, "sender": sender, "key": key}
     _forget_old(now, name)
@@ -118,14 +129,8 @@ def _take(caller: Caller, key: str, digest: str, now: datetime) -> _Taken | Keye
                 raise IdempotencyKeyReusedError(
                     f"this {HEADER} belongs to another request; use a new one. Nothing was changed."
                 ) from None
-            if known.state == RequestState.DONE:
+            if known.state in (RequestState.DONE, RequestState.NOT_KEPT):
                 return known
-            if known.state == RequestState.NOT_KEPT:
-                raise IdempotencyAnswerNotKeptError(
-                    "this request was carried out before, and its answer is not kept; look at what there is now. "
-                    "Nothing was changed.",
-                    status=known.status,
-                ) from None
             if known.created_at <= now - IDEMPOTENCY_ABANDONED_AFTER and _take_over(known, now):
                 return _Taken(known.pk, known.fence + 1)
             break
@@ -146,12 +151,13 @@ def _forget_old(now: datetime, name: dict[str, Any]) -> None:
     KeyedRequest.objects.filter(pk__in=list(some)).delete()
 
 
-def _keep(taken: _Taken, response: Response, *, keeps_answer: bool) -> None:
+def _keep(taken: _Taken, response: Response, *, needs: Role | None, keeps_answer: bool) -> None:
     text = "" if response.data is None else _as_text(response.data)
+    ended = {"status": response.status_code, "needs": needs or ""}
     if keeps_answer and len(text) <= IDEMPOTENCY_ANSWER_BYTES:
-        kept = taken.rows().update(state=RequestState.DONE, status=response.status_code, answer=text)
+        kept = taken.rows().update(state=RequestState.DONE, answer=text, **ended)
     else:
-        kept = taken.rows().update(state=RequestState.NOT_KEPT, status=response.status_code)
+        kept = taken.rows().update(state=RequestState.NOT_KEPT, **ended)
     if not kept:  # it took so long that another took the key over; in one transaction, this undoes the effect
         raise IdempotencyInProgressError(f"another request took this {HEADER} over; ask again in a moment.")
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from rest_framework.response import Response
 
-from kapsoweb.accounts.models import AuditEntry
+from kapsoweb.accounts.models import ApiToken, AuditEntry
 from kapsoweb.accounts.roles import Role
 from kapsoweb.doors.limits import IDEMPOTENCY_ABANDONED_AFTER, IDEMPOTENCY_ANSWER_BYTES, IDEMPOTENCY_KEPT_FOR
 from kapsoweb.doors.models import KeyedRequest, RequestState
@@ -124,6 +124,29 @@ def test_an_answer_with_a_secret_is_not_kept(program: Program) -> None:
     again = program.patch("sample", {"name": "hush"}, Idempotency_Key=KEY)
     assert refusal(again) == (409, "idempotency-answer-not-kept")
     assert done() == 1
+
+
+def test_an_answer_is_not_given_again_to_whoever_lost_the_role_that_it_took(program: Program) -> None:
+    first = send(program)
+    ApiToken.objects.update(role=Role.VIEWER)
+    assert refusal(send(program)) == (403, "not-allowed")
+    ApiToken.objects.update(role=Role.REVIEWER)
+    assert send(program).content == first.content
+    assert done() == 1
+
+
+def test_what_a_greater_role_was_asked_for_on_the_way_is_asked_for_again(between: list[Any]) -> None:
+    """As where somebody else's review is taken back: the address itself takes less than what is done at it."""
+    program = Program(role=Role.OPERATOR)
+    owner, viewer = caller(Role.OWNER), caller(Role.VIEWER)
+    between.append(lambda: owner.may(Role.OPERATOR))
+    between.append(lambda: viewer.may(Role.OWNER))  # it says no, so nothing rests on it
+    first = send(program)
+    ApiToken.objects.update(role=Role.REVIEWER)
+    assert refusal(send(program)) == (403, "not-allowed")
+    assert send(program, key="another").status_code == 201
+    ApiToken.objects.update(role=Role.OPERATOR)
+    assert send(program).content == first.content
 
 
 def test_an_answer_that_is_too_large_is_not_kept(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,9 @@
 
 import pytest
 
+from kapsoweb.accounts.models import ApiToken
 from kapsoweb.accounts.roles import Role
+from kapsoweb.accounts.secrets import digest_of
 from tests.support.api import Program, refusal
 from tests.support.operations import OPERATIONS, everything
 from tests.support.whole_cyclotrons import Whole, whole_cyclotron
@@ -84,6 +86,24 @@ def test_a_role_may_do_what_it_may_and_nothing_else(role: Role, whole: Whole) ->
         answer = OPERATIONS[name].send(program, whole.ids)
         assert refusal(answer) == (403, "not-allowed"), name
         assert everything() == before, name
+
+
+def test_a_kept_answer_is_not_given_again_below_the_role_that_it_took(whole: Whole) -> None:
+    program = Program(role=Role.OWNER)
+    writes = [name for name, role in LEAST.items() if role is not Role.VIEWER]
+    answers = {name: OPERATIONS[name].send(program, whole.ids, Idempotency_Key=f"key-{name}") for name in writes}
+    done = [name for name, answer in answers.items() if answer.status_code < 300]
+    assert {LEAST[name] for name in done} == {Role.REVIEWER, Role.OPERATOR}
+    for role in reversed(Role):
+        ApiToken.objects.filter(digest=digest_of(program.secret)).update(role=role)
+        before = everything()
+        for name in done:
+            again = OPERATIONS[name].send(program, whole.ids, Idempotency_Key=f"key-{name}")
+            if not role.allows(LEAST[name]):
+                assert refusal(again) == (403, "not-allowed"), (role, name)
+            elif name != "createToken":  # whose answer is a secret
+                assert again.content == answers[name].content, (role, name)
+        assert everything() == before, role
 
 
 def test_a_token_for_one_record_reaches_all_of_it_and_nothing_of_the_account(whole: Whole) -> None:
