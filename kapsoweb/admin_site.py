@@ -3,14 +3,20 @@
 A superuser sees every account's rows. Another account's row answers to an operator as one that does not exist.
 """
 
-from typing import ClassVar
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, ClassVar, TypeVar, cast
 
 from django.contrib.admin import AdminSite
+from django.contrib.admin.exceptions import DisallowedModelAdminLookup, DisallowedModelAdminToField
+from django.contrib.admin.views.main import ERROR_FLAG
 from django.contrib.auth.forms import AuthenticationForm
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect
 
 from kapsoweb.accounts.queries import roles_of
 from kapsoweb.accounts.roles import Role
+
+View = TypeVar("View", bound=Callable[..., HttpResponseBase])
 
 _FOUND = "kapsoweb_roles"  # of a request: every table of the index asks who is there
 
@@ -26,6 +32,20 @@ class LabAdminSite(AdminSite):
     def has_permission(self, request: HttpRequest) -> bool:
         """Superusers, and operators and owners of some account."""
         return request.user.is_active and (request.user.is_superuser or bool(self.accounts_of(request)))
+
+    def admin_view(self, view: View, cacheable: bool = False) -> View:
+        """A view of the admin. What its query may not ask for leads to the page without it, as a filter that is none
+        does; Django's own answer to it puts a fault into the log that anybody could fill.
+        """
+
+        @wraps(view)
+        def led_back(request: HttpRequest, *arguments: Any, **named: Any) -> HttpResponseBase:
+            try:
+                return view(request, *arguments, **named)
+            except (DisallowedModelAdminLookup, DisallowedModelAdminToField):
+                return HttpResponseRedirect(f"{request.path}?{ERROR_FLAG}=1")
+
+        return super().admin_view(cast("View", led_back), cacheable)
 
     def accounts_of(self, request: HttpRequest, *, owned: bool = False) -> list[str]:
         """The ids of the accounts whose rows a visitor without every right may see: operated ones, or `owned` ones."""

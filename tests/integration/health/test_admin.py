@@ -1,5 +1,6 @@
 """The admin shows jobs and accounts and changes neither."""
 
+import logging
 from collections.abc import Callable
 from datetime import datetime
 
@@ -50,6 +51,33 @@ def test_every_table_can_be_listed_searched_and_read(owner: Client, rows: dict[s
         assert owner.get(f"/admin/{table}/").status_code == 200
         assert owner.get(f"/admin/{table}/", {"q": "x"}).status_code == 200
         assert owner.get(f"/admin/{table}/{key}/change/").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("table", "query"),
+    [
+        ("auth/user", "password__startswith=a"),
+        ("kapso_accounts/membership", "user__groups__name=x"),
+        ("kapso_cyclotron/review", "item__cyclotron__seed=x"),
+        ("kapso_cyclotron/review", "no_such_column=x"),
+        ("kapso_jobs/job", "_to_field=kind"),
+    ],
+)
+def test_a_query_that_is_not_allowed_leads_to_the_page_without_it_and_is_no_fault_of_the_lab(
+    owner: Client, table: str, query: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    answer = owner.get(f"/admin/{table}/?{query}")
+    assert (answer.status_code, answer.headers["Location"]) == (302, f"/admin/{table}/?e=1")
+    assert owner.get(answer.headers["Location"]).status_code == 200
+    assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
+
+
+def test_a_row_that_is_asked_for_by_a_column_that_is_no_key_is_shown_by_its_own(
+    owner: Client, rows: dict[str, str], caplog: pytest.LogCaptureFixture
+) -> None:
+    page = f"/admin/kapso_jobs/job/{rows['kapso_jobs/job']}/change/"
+    assert owner.get(f"{page}?_to_field=kind", follow=True).redirect_chain == [(f"{page}?e=1", 302)]
+    assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
 
 
 def test_nothing_can_be_added_changed_or_deleted(owner: Client, rows: dict[str, str]) -> None:
