@@ -1,6 +1,7 @@
 """Replaying rows: deciding each as it would have arrived, then recording its label, if any, as a selected review.
 
-A labelled row is decided at a review rate of 1, so each review is one that the program selected and every weight is 1.
+A labelled row is decided at a review rate of 1, so each review is one that the program selected and every weight is 1;
+an item that was sent at a lower rate is decided again, because all rows of a labelled file are there and not a sample.
 What is stored already is passed over, so a replay that was stopped goes on where it stood and ends the same.
 """
 
@@ -114,22 +115,22 @@ def _known(store: Store, classifier: Classifier, row: ReplayRow, values_digest: 
 
 
 def _replay_row(asker: Asker, classifier: Classifier, row: ReplayRow, values: dict[str, str], reviewer: str) -> None:
-    store = asker.store
-    now = asker.clock()
-    decision = store.all(Decision).filter(item__identity=row.item_id, sent=True).order_by("id").first()
-    decision_id = (
-        decision.id
-        if decision
-        else decide_item(
-            asker, identity=row.item_id, values=values, now=now, review_rate=1.0, audit_rate=0.0
-        ).decision_id
-    )
     record_review(
-        store,
+        asker.store,
         identity=review_identity(classifier.name, row.item_id),
-        decision_id=decision_id,
+        decision_id=_decision_of(asker, row, values),
         label=row.label,
         reviewer=reviewer,
         classifier=classifier.name,
-        now=now,
+        now=asker.clock(),
     )
+
+
+def _decision_of(asker: Asker, row: ReplayRow, values: dict[str, str]) -> str:
+    """The decision that sent a labelled row's item, made now unless the item was bound to be sent by an earlier one."""
+    sent = asker.store.all(Decision).filter(item__identity=row.item_id, item__propensity=1.0, sent=True)
+    earlier = sent.order_by("id").first()
+    if earlier is not None:
+        return earlier.id
+    now = asker.clock()
+    return decide_item(asker, identity=row.item_id, values=values, now=now, review_rate=1.0, audit_rate=0.0).decision_id

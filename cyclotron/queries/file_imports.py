@@ -109,7 +109,7 @@ class ImportPreview:
 
 @dataclass(frozen=True)
 class KnownRows:
-    """How many rows are there in full, and how many have at least the decision that they need."""
+    """How many rows are there in full, and how many need no decision any more."""
 
     known: int
     decided: int
@@ -219,17 +219,18 @@ def known_rows(store: Store, classifier: Classifier, rows: Sequence[ReplayRow]) 
     for start in range(0, len(rows), _AT_ONCE):
         some = rows[start : start + _AT_ONCE]
         decided_items = store.all(Item).filter(identity__in=[row.item_id for row in some], propensity__isnull=False)
-        columns = decided_items.values_list("identity", "values_digest", "selected_because")
-        there = {identity: (values, because) for identity, values, because in columns}
+        columns = decided_items.values_list("identity", "values_digest", "selected_because", "propensity")
+        there = {identity: (values, because != "" and share == 1.0) for identity, values, because, share in columns}
         identities = {row.item_id: review_identity(classifier.name, row.item_id) for row in some}
         reviews = store.all(Review).filter(identity__in=identities.values())
         labels = dict(reviews.values_list("identity", "label"))
         for row in some:
-            values, because = there.get(row.item_id, ("", ""))
+            values, bound_to_be_sent = there.get(row.item_id, ("", False))
             if values != digest({field: row.text}):
                 continue
-            decided += row.label is None or because != ""
-            known += row.label is None or labels.get(identities[row.item_id]) == row.label
+            there_in_full = row.label is None or labels.get(identities[row.item_id]) == row.label
+            known += there_in_full
+            decided += there_in_full or bound_to_be_sent
     return KnownRows(known, decided)
 
 

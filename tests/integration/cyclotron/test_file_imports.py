@@ -154,6 +154,18 @@ def test_the_bound_counts_a_labelled_row_whose_item_was_decided_and_not_sent(sto
     assert (ended.recorded, ended.known) == (6, 0)
 
 
+def test_the_bound_counts_a_labelled_row_whose_item_was_sent_at_a_lower_rate(store: Store) -> None:
+    seldom = ImportColumns("id", ("title",), review_rate=0.25, audit_rate=0.1)
+    run(store, start(store, receive(store, many(40)), seldom))
+    assert 0 < Item.objects.exclude(selected_because="").count() < 40
+    labelled = ImportColumns("id", ("title",), "label", {"I": "include"}, "exclude")
+    found = receive(store, many(40))
+    assert queries.import_preview(store, found.id, labelled).request_bound == 40
+    run(store, start(store, found, labelled))
+    assert {label.weight for label in queries.labels(store)} == {1.0}
+    assert queries.import_preview(store, receive(store, many(40)).id, labelled).request_bound == 0
+
+
 @pytest.mark.parametrize("at", [0, 1, 7, 29])
 def test_an_import_that_lost_its_worker_goes_on_and_ends_as_if_nothing_had_happened(store: Store, at: int) -> None:
     columns = ImportColumns("id", ("title",), "label", {"I": "include"}, "exclude")

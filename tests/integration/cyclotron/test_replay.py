@@ -99,6 +99,31 @@ def test_an_item_that_was_not_sent_is_decided_again_so_that_its_review_is_a_sele
     assert bench.store.all(Item).get().propensity == 1.0
 
 
+def test_an_item_that_was_sent_at_a_lower_rate_is_decided_again_so_that_its_weight_is_1() -> None:
+    model = CountingModel()
+    bench = workbench(classifier("one"), classifier("two"), model=model)
+    earlier = [bench.decide(f"item-{number}", review_rate=0.2) for number in range(30)]
+    sent = {decided.item_id for decided in earlier if decided.sent_to_review}
+    assert 0 < len(sent) < 30
+    asked = model.count
+    assert replay(bench, *(row(decided.item_id) for decided in earlier)).recorded == 30
+    assert model.count == asked  # the same question, of which the answer is kept
+    assert {label.weight for label in bench.current().values()} == {1.0}
+    assert set(bench.store.all(Decision).filter(reviews__isnull=False).values_list("propensity", flat=True)) == {1.0}
+    assert bench.store.all(Decision).count() == 60
+    replay(bench, *(row(decided.item_id) for decided in earlier), classifier="two")
+    assert (bench.store.all(Decision).count(), model.count) == (60, asked)
+    assert {label.weight for label in bench.current(classifier="two").values()} == {1.0}
+
+
+def test_a_replay_that_stopped_between_decision_and_review_decides_no_third_time(bench: Workbench) -> None:
+    assert bench.decide("item-0", review_rate=0.999, audit_rate=0).sent_to_review
+    again = bench.decide("item-0", audit_rate=0)
+    replay(bench, row("item-0"))
+    assert bench.store.all(Decision).count() == 2
+    assert bench.current()["item-0"].weight == again.propensity == 1.0
+
+
 def test_a_label_that_a_reviewer_corrected_or_undid_is_left_alone_by_a_second_replay(bench: Workbench) -> None:
     replay(bench, row("a"), row("b"))
     bench.label("a", "exclude")
