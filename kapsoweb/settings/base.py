@@ -160,7 +160,7 @@ def broker(home: Path) -> tuple[str, dict[str, Any]]:
             "socket_timeout": 10,
         }
     folder = home / "broker"
-    return "filesystem://localhost", {  # kombu warns about an address without a host
+    return "folders://localhost", {  # kombu warns about an address without a host
         **sending,
         "data_folder_in": str(folder / "messages"),
         "data_folder_out": str(folder / "messages"),
