@@ -10,7 +10,7 @@ from django.db import connections
 from pytest_django import Settings
 
 from cyclotron.actions.evaluating import confirm_evaluation, run_evaluation, running, start_evaluation
-from cyclotron.actions.evaluating.permits import claim_evaluation
+from cyclotron.actions.evaluating.permits import EvaluationPermits, claim_evaluation
 from cyclotron.adapters.openai import OpenAIModel
 from cyclotron.core.configuration import Answer, DecisionRequest
 from cyclotron.core.errors import EvaluationRunningError
@@ -144,6 +144,43 @@ def test_a_late_worker_that_wakes_while_another_works_stops_and_its_answer_is_ke
     seventh = store.rows(Permit).get(evaluation=evaluation, number=7)
     assert (seventh.lost_to, seventh.answered_at is not None) == ("", True)
     assert not store.all(Event).filter(kind="evaluation-interrupted").exists()
+
+
+def test_an_answer_that_comes_late_from_another_worker_leaves_nothing_to_confirm(
+    server: LoopbackModel, model: OpenAIModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first worker has taken the last permit; its answer comes when the second has found that none is left."""
+    store = frozen_cyclotron()
+    undisturbed = undisturbed_report(store, server)
+    calls_before = server.count
+    evaluation = confirmed(store, model)
+    awake, gone = threading.Event(), threading.Event()
+    take = EvaluationPermits.take
+
+    def take_late(permits: EvaluationPermits, fingerprint: str) -> int | None:
+        if permits.fence == 2:
+            awake.set()
+            assert gone.wait(PATIENCE_SECONDS)
+        return take(permits, fingerprint)
+
+    def work(place: int) -> str:
+        if place == 0:
+            stalling = Stalling(model, on=BOUND, meanwhile=lambda: assert_set(awake))
+            ended = run_evaluation(store, evaluation.id, model=stalling, fence=1, clock=clock.now)
+            gone.set()
+        else:
+            assert server.wait_for_calls(calls_before + BOUND, PATIENCE_SECONDS)
+            ended = run_evaluation(store, evaluation.id, model=model, fence=2, clock=clock.now)
+        return ended.state
+
+    monkeypatch.setattr(EvaluationPermits, "take", take_late)
+    assert in_threads(work, 2) == ["running", "done"]
+    assert server.count - calls_before == BOUND
+    assert comparable(report_of(store)) == comparable(undisturbed)
+
+
+def assert_set(event: threading.Event) -> None:
+    assert event.wait(PATIENCE_SECONDS)
 
 
 def test_workers_that_run_one_evaluation_at_the_same_moment_stay_within_its_bound(

@@ -105,15 +105,13 @@ def _ask_and_end(
             progress(stored + done, stored + total)
 
     try:
-        asked = asker.ask(requests, permits=permits, stop=stop, progress=report_progress)
-        answers |= asked.answers
+        why = _asked_for(asker, requests, permits, stop, report_progress)
+        # From a worker that was taken for dead, an answer may have come that was missing above.
+        answers |= cached_answers(store, sorted(needed - answers.keys()))
         if answers.keys() >= needed:
             write_report(store, evaluation, plan, rows, answers, now=clock())
         else:
-            interrupt(store, evaluation, reason=_why(asked), now=clock())
-    except PermitsExhaustedError:
-        # Either the permits that a crash or a failed call used up are missing now, or a newer claim has taken over.
-        interrupt(store, evaluation, reason=Interruption.PERMITS_LOST, now=clock())
+            interrupt(store, evaluation, reason=why, now=clock())
     except ClaimLost:
         raise  # the job is another worker's by now, and so is the end of the evaluation
     except BaseException as error:
@@ -121,6 +119,21 @@ def _ask_and_end(
         if reason is not None:
             interrupt(store, evaluation, reason=reason, now=clock())
         raise
+
+
+def _asked_for(
+    asker: Asker,
+    requests: list[DecisionRequest],
+    permits: EvaluationPermits,
+    stop: Callable[[], bool] | None,
+    progress: Callable[[int, int], None],
+) -> Interruption:
+    """Have the model answer the requests; why some have no answer, if some have none."""
+    try:
+        return _why(asker.ask(requests, permits=permits, stop=stop, progress=progress))
+    except PermitsExhaustedError:
+        # Either the permits that a crash or a failed call used up are missing now, or a newer claim has taken over.
+        return Interruption.PERMITS_LOST
 
 
 def _why_raised(error: BaseException, guard: Guard | None, *, has_job: bool) -> Interruption | None:
