@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from kapsoweb.jobs import bell
-from tests.support.evaluation_trials import FaultyWorkers, faulty_workers
+from tests.support.evaluation_trials import FaultyWorkers, faulty_workers, silent_bell
 from tests.support.frozen_cyclotrons import learns_from_questions
 from tests.support.loopback_model import LoopbackModel
 
@@ -24,7 +23,8 @@ def workers(django_db_setup: None) -> Iterator[FaultyWorkers]:
         yield workers
 
 
-@pytest.fixture
-def silent_bell(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(name="silent_bell")
+def _silent_bell() -> Iterator[None]:
     """No bell rings: the test starts each worker by itself."""
-    monkeypatch.setattr(bell, "ring", lambda job_id: True)
+    with silent_bell():
+        yield

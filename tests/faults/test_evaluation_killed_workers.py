@@ -10,8 +10,6 @@ from tests.support.evaluation_trials import (
     Killed,
     Trial,
     comparable,
-    forget_evaluations,
-    model_at,
     undisturbed_report,
 )
 from tests.support.faulty_worker import Fault
@@ -58,7 +56,7 @@ def test_a_kill_that_loses_a_permit_interrupts_the_evaluation_until_the_rest_is_
         assert comparable(report) == comparable(undisturbed)
         assert report["cost"]["newRequests"] == 1
         assert report["cost"]["cachedRequests"] == BOUND - 1
-        forget_evaluations(store, model_at(server).identity)
+        trial.forget()
 
 
 @pytest.mark.parametrize(
@@ -86,7 +84,7 @@ def test_a_kill_that_loses_no_permit_leaves_the_evaluation_to_the_next_worker(
         assert (trial.calls, trial.repeated_calls) == (BOUND, 0)
         assert comparable(report) == comparable(undisturbed)
         assert report["cost"] == undisturbed["cost"]
-        forget_evaluations(store, model_at(server).identity)
+        trial.forget()
 
 
 def test_every_worker_may_lose_its_permit_until_none_is_left(server: LoopbackModel, workers: FaultyWorkers) -> None:
@@ -120,7 +118,7 @@ def test_workers_killed_at_20_random_moments_never_pass_a_bound_and_end_with_the
         kills += trial.kills
         assert trial.confirmations[0].bound == 36
         assert comparable(report) == comparable(undisturbed)
-        forget_evaluations(store, model_at(server).identity)
+        trial.forget()
     assert kills == RANDOM_KILLS
 
 

@@ -25,13 +25,14 @@ class Fault:
     """What is wrong with a worker: the step at whose `on`-th pass it kills itself, and guards taken away from it.
 
     `step` is a key of `steps()` or empty; `without` is a key of `removals()` or empty. `concurrency` is the number of
-    calls that the worker has under way at once.
+    calls that the worker has under way at once, `timeout_seconds` the time that it allows each.
     """
 
     step: str = ""
     on: int = 1
     without: str = ""
     concurrency: int = 1
+    timeout_seconds: float = 60
 
 
 @dataclass(frozen=True)
@@ -80,8 +81,11 @@ def steps() -> dict[str, Place]:
 def install(fault: Fault) -> None:
     """Wrap what the fault names, in this process."""
     from cyclotron.adapters.configured import decision_model
+    from cyclotron.adapters.openai import OpenAIModel
 
-    decision_model().concurrency = fault.concurrency
+    model = decision_model()
+    assert isinstance(model, OpenAIModel)
+    model.concurrency, model._timeout_seconds = fault.concurrency, fault.timeout_seconds
     if fault.without:
         removals()[fault.without]()
     if fault.step:

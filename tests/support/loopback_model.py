@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
@@ -46,12 +46,13 @@ _BROKEN = frozenset({Fault.HALF, Fault.TRICKLE, Fault.TRICKLE_HEAD, Fault.DROP, 
 
 @dataclass(frozen=True)
 class Behaviour:
-    """A fault, and for how many of the calls to come it holds (None: for all)."""
+    """A fault, and for how many calls it holds (None: for all), after so many that are answered well."""
 
     fault: Fault
     amount: int = 0
     content: str = ""
     times: int | None = None
+    after: int = 0
 
 
 @dataclass(frozen=True)
@@ -111,9 +112,11 @@ class LoopbackModel:
         with self._changed:
             return len(self.calls)
 
-    def behave(self, fault: Fault, *, amount: int = 0, content: str = "", times: int | None = None) -> None:
-        """From now on misbehave in this way, for `times` calls or until told otherwise."""
-        self._set(Behaviour(fault, amount, content, times))
+    def behave(
+        self, fault: Fault, *, amount: int = 0, content: str = "", times: int | None = None, after: int = 0
+    ) -> None:
+        """Answer `after` calls well, then misbehave in this way, for `times` calls or until told otherwise."""
+        self._set(Behaviour(fault, amount, content, times, after))
 
     def release(self) -> None:
         """Let the calls that hang, and those to come that would, be answered."""
@@ -138,10 +141,11 @@ class LoopbackModel:
             digest = hashlib.sha256(body).hexdigest()
             self.calls.append(Call(digest, time.monotonic(), self._at_once, path, headers))
             behaviour = self._behaviour
-            if behaviour is not None and behaviour.times is not None:
+            if behaviour is not None and behaviour.after > 0:
+                self._behaviour, behaviour = replace(behaviour, after=behaviour.after - 1), None
+            elif behaviour is not None and behaviour.times is not None:
                 left = behaviour.times - 1
-                changed = Behaviour(behaviour.fault, behaviour.amount, behaviour.content, left)
-                self._behaviour = changed if left > 0 else None
+                self._behaviour = replace(behaviour, times=left) if left > 0 else None
             self._changed.notify_all()
             return behaviour
 

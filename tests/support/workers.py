@@ -32,7 +32,11 @@ def database_url() -> str:
 
 @contextlib.contextmanager
 def worker_process(
-    *, more: Mapping[str, str] | None = None, settings_module: str = "tests.support.worker_settings", threads: int = 2
+    *,
+    more: Mapping[str, str] | None = None,
+    settings_module: str = "tests.support.worker_settings",
+    threads: int = 2,
+    module: str = "kapsoweb.jobs",
 ) -> Iterator[subprocess.Popen[bytes]]:
     """A worker with leases and sweeps of seconds, on the test's database and transport; killed at the end."""
     environment = {
@@ -47,7 +51,7 @@ def worker_process(
         **(more or {}),
     }
     process = subprocess.Popen(
-        [sys.executable, "-m", "kapsoweb.jobs", str(threads)], env=environment, cwd=ROOT, stdin=subprocess.DEVNULL
+        [sys.executable, "-m", module, str(threads)], env=environment, cwd=ROOT, stdin=subprocess.DEVNULL
     )
     try:
         yield process

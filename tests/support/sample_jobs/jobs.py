@@ -8,6 +8,7 @@ from typing import Any
 
 from kapsoweb.jobs.registry import Stopped, job
 from kapsoweb.jobs.running import Claim
+from tests.support.workers import until
 
 PATIENCE_SECONDS = 60
 
@@ -46,3 +47,11 @@ def until_cancelled(claim: Claim) -> dict[str, Any] | Stopped:
         claim.progress(step, PATIENCE_SECONDS * 20)
         waiting.wait(0.05)
     return {"stopped": False}
+
+
+@job("sample.meet")
+def meet(claim: Claim) -> None:
+    """Leave a mark, and end once there are as many as the payload says: so many workers are free at one moment."""
+    folder = Path(claim.payload["folder"])
+    (folder / claim.job_id).touch()
+    until(lambda: len(list(folder.iterdir())) >= claim.payload["of"], "the others", PATIENCE_SECONDS)
