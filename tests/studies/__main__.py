@@ -16,10 +16,10 @@ from typing import Any
 import matplotlib
 from matplotlib.figure import Figure
 
-from tests.studies import coverage, real_labels, weighting
+from tests.studies import coverage, real_labels, weighting, wire_counts
 
 ROOT = Path(__file__).parents[2]
-STUDIES = {each.NAME: each for each in (real_labels, coverage, weighting)}
+STUDIES = {each.NAME: each for each in (real_labels, coverage, weighting, wire_counts)}
 MEASURED_WITH = ("numpy", "scipy", "scikit-learn")
 
 

@@ -3,7 +3,7 @@
 import atexit
 import multiprocessing
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from typing import TypeVar
 
@@ -11,11 +11,15 @@ Given = TypeVar("Given")
 Found = TypeVar("Found")
 
 
-def begin() -> None:
-    """Set Django up on an empty SQLite database of this process's own, gone when it ends."""
+def begin(services: Mapping[str, str] | None = None) -> None:
+    """Set Django up on an empty database of this process's own, gone when it ends: SQLite where none is given.
+
+    `services` maps DATABASE_URL and REDIS_URL to servers in which this process may make what it likes.
+    """
     for name in ("DATABASE_URL", "REDIS_URL"):
         os.environ.pop(name, None)
     os.environ |= {"DJANGO_SETTINGS_MODULE": "kapsoweb.settings.test", "KAPSOWEB_LOG_LEVEL": "ERROR"}
+    os.environ |= services or {}
     import django
 
     django.setup()

@@ -1,0 +1,187 @@
+"""Do the calls on the wire ever pass the bound that was confirmed, whatever befalls workers, messages and the model?
+
+Workers are killed with SIGKILL at each named step and at any moment; messages come twice, late, not at all; two workers
+run one evaluation; the model answers badly. A model on the loopback counts. The controls are the same without permits.
+"""
+
+import multiprocessing
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from tests.studies.lab import begin
+from tests.support.services import postgresql, redis_server
+
+NAME = "wire-counts"
+SEEDS = 20
+STACKS = ("SQLite, filesystem transport", "PostgreSQL, Redis")
+
+
+@dataclass(frozen=True)
+class Case:
+    """One thing that befalls an evaluation. `control`: it is repeated with the permits taken away."""
+
+    group: str
+    name: str
+    told: str
+    control: bool = False
+
+
+CASES = (
+    Case("kill", "before-permit", "killed before a permit", control=True),
+    Case("kill", "inside-permit", "killed while a permit is written", control=True),
+    Case("kill", "after-permit", "killed after a permit, before its call", control=True),
+    Case("kill", "before-record", "killed after an answer, before its record", control=True),
+    Case("kill", "inside-record", "killed between the answer's row and its permit's", control=True),
+    Case("kill", "after-record", "killed after an answer's record", control=True),
+    Case("kill", "before-report", "killed before the report", control=True),
+    Case("kill", "inside-report", "killed while the report is written", control=True),
+    Case("kill", "after-report", "killed after the report", control=True),
+    Case("kill", "any-moment", "two workers in a row killed at any moment, four calls at once"),
+    Case("message", "twice", "the message comes two to five times"),
+    Case("message", "late", "the message comes again during the run and after its end"),
+    Case("message", "lost", "the message never comes"),
+    Case("message", "taken-over", "two workers at once", control=True),
+    Case("model", "429", "the model answers 429"),
+    Case("model", "500", "the model answers 500"),
+    Case("model", "garbage", "the model answers garbage"),
+    Case("model", "half-a-body", "the model answers half a body"),
+    Case("model", "a-byte-a-second", "the model answers one byte a second"),
+)
+
+
+@dataclass
+class Tally:
+    """What the trials of a case came to.
+
+    `most_calls` of any first confirmation; `over_bound` confirmations whose calls passed theirs; `interrupted` first
+    confirmations; `broken` what did not hold. `twice`: the same kill after one that lost a call; `control`: the calls
+    of each of those without permits, where `bound` were confirmed.
+    """
+
+    runs: int
+    bound: int
+    most_calls: int
+    over_bound: int
+    kills: int
+    permits_lost: int
+    unanswered: int
+    interrupted: int
+    answers_lost: int
+    reports_equal: int
+    broken: list[str]
+    twice: "Tally | None" = None
+    control: list[int] = field(default_factory=list)
+
+
+def study(seeds: int, say: Callable[[str], None]) -> dict[str, Any]:
+    """Every case on both stacks, a process for each stack."""
+    began = time.monotonic()
+    with ExitStack() as stack:
+        environments = (
+            {},
+            {
+                "DATABASE_URL": stack.enter_context(postgresql()).address,
+                "REDIS_URL": stack.enter_context(redis_server()).address,
+            },
+        )
+        pools = [stack.enter_context(_pool(stack, environment)) for environment in environments]
+        begun = {
+            pool.submit(_run, case, seeds): (name, case)
+            for case in CASES
+            for name, pool in zip(STACKS, pools, strict=True)
+        }
+        tallies = _gather(begun, say)
+    table = [_row(name, case, tallies[name, case]) for name in STACKS for case in CASES]
+    return {
+        "seeds": seeds,
+        "seconds": time.monotonic() - began,
+        "held": all(row["overBound"] == 0 and not row["broken"] for row in table),
+        "table": table,
+    }
+
+
+def _pool(stack: ExitStack, environment: Mapping[str, str]) -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(
+        1, mp_context=multiprocessing.get_context("spawn"), initializer=begin, initargs=(environment,)
+    )
+
+
+def _gather(begun: dict[Future[Tally], tuple[str, Case]], say: Callable[[str], None]) -> dict[tuple[str, Case], Tally]:
+    for number, done in enumerate(as_completed(begun), start=1):
+        name, case = begun[done]
+        say(f"{number} of {len(begun)}: {name}: {case.told}: {done.result()}")
+    return {key: done.result() for done, key in begun.items()}
+
+
+def _run(case: Case, seeds: int) -> Tally:
+    from tests.studies import wire_trials  # models can be imported only now, in the process of the stack
+
+    return wire_trials.run(case, seeds)
+
+
+def _row(stack: str, case: Case, tally: Tally) -> dict[str, Any]:
+    given = asdict(tally)
+    twice, control = given.pop("twice"), given.pop("control")
+    row = {"stack": stack, "case": case.name, "told": case.told, **_camel_keys(given)}
+    if twice is not None:
+        row["afterALostCall"] = _camel_keys(
+            {key: value for key, value in twice.items() if key not in ("twice", "control")}
+        )
+    if control:
+        row["control"] = {
+            "runs": len(control),
+            "overBound": sum(calls > tally.bound for calls in control),
+            "leastCalls": min(control),
+            "mostCalls": max(control),
+        }
+    return row
+
+
+def _camel_keys(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {_camel(key): value for key, value in given.items()}
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(part.capitalize() for part in rest)
+
+
+def plot(found: dict[str, Any], figure: Figure) -> None:
+    """A row a case: calls made where `bound` were confirmed, with permits and without."""
+    figure.set_size_inches(10.0, 5.5)
+    panels = figure.subplots(1, len(STACKS), sharey=True)
+    for axes, stack in zip(panels, STACKS, strict=True):
+        rows = [row for row in found["table"] if row["stack"] == stack]
+        places = range(len(rows))
+        axes.axvline(rows[0]["bound"], color="0.8", linewidth=1, label="confirmed")
+        most = [max(row["mostCalls"], row.get("afterALostCall", row)["mostCalls"]) for row in rows]
+        axes.plot(most, places, "o", color="C0", markersize=5, label="most calls of a run")
+        controls = [(place, row["control"]) for place, row in zip(places, rows, strict=True) if "control" in row]
+        axes.hlines(
+            [place for place, _ in controls],
+            [each["leastCalls"] for _, each in controls],
+            [each["mostCalls"] for _, each in controls],
+            color="C3",
+            linewidth=1,
+        )
+        for end in ("leastCalls", "mostCalls"):
+            axes.plot(
+                [each[end] for _, each in controls],
+                [place for place, _ in controls],
+                "x",
+                color="C3",
+                markersize=5,
+                label="without permits, least and most" if end == "mostCalls" else None,
+            )
+        axes.set_yticks(list(places), [row["told"] for row in rows])
+        axes.set_xlim(left=0)
+        axes.set_xlabel(f"calls on the wire where {rows[0]['bound']} were confirmed")
+        axes.set_title(stack, fontsize=10)
+    panels[0].invert_yaxis()
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower right", ncols=3, frameon=False)
