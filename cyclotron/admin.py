@@ -12,6 +12,7 @@ from django.http import HttpRequest
 
 from cyclotron.core.draws import PARTITIONS, REASONS, SELECTIONS
 from cyclotron.models import (
+    Assignment,
     CachedAnswer,
     Classifier,
     Decision,
@@ -20,7 +21,6 @@ from cyclotron.models import (
     EvaluationRequest,
     Event,
     FileImport,
-    HeldItem,
     HeldOutItem,
     HeldOutSet,
     Item,
@@ -278,8 +278,8 @@ class WaitingItemAdmin(LargeTableAdmin):
     deferred = ("item__values",)
 
 
-@admin.register(HeldItem)
-class HeldItemAdmin(LargeTableAdmin):
+@admin.register(Assignment)
+class AssignmentAdmin(LargeTableAdmin):
     """Items of review queues that a reviewer holds."""
 
     list_display = ("id", "item", "classifier", "reviewer", "held_since", "expires_at")

@@ -45,7 +45,7 @@
     });
   };
 
-  // What is written beside an answer outlives a visit that ended meanwhile: it belongs to the item in hand, and to this tab.
+  // What is written beside an answer outlives a visit that ended meanwhile: it belongs to the assignment, and to this tab.
   const keepDraft = (form) => {
     const { explanation, reasonCode } = form.elements;
     const draft = kept(inThisTab, DRAFT)?.split("\u0000") ?? [];

@@ -13,8 +13,8 @@ from cyclotron.actions.reviewing import RecordedReview, record_review, undo_revi
 from cyclotron.core.draws import MAX_IDENTITY
 from cyclotron.core.errors import AssignmentLostError, InvalidReviewError, ReviewFollowedError, ReviewUndoneError
 from cyclotron.looking_up import there_is, there_is_no
-from cyclotron.models import Classifier, Decision, HeldItem, Item, Review, SkippedItem, WaitingItem
-from cyclotron.queries.review_queue import ASSIGNMENT, Assignment, answers_of, shown, waiting_items
+from cyclotron.models import Assignment, Classifier, Decision, Item, Review, SkippedItem, WaitingItem
+from cyclotron.queries.review_queue import ASSIGNMENT, AssignmentShown, answers_of, shown, waiting_items
 from cyclotron.store import Store
 from kapsoweb.foundation.canonical import check_text, is_storable
 from kapsoweb.foundation.identifiers import new_id
@@ -22,7 +22,7 @@ from kapsoweb.foundation.identifiers import new_id
 HOLD = timedelta(minutes=15)  # long enough to read an item, short enough that an abandoned one comes back the same day
 
 
-def take_item(store: Store, classifier: str | None = None, *, reviewer: str, now: datetime) -> Assignment | None:
+def take_item(store: Store, classifier: str | None = None, *, reviewer: str, now: datetime) -> AssignmentShown | None:
     """The item that the reviewer holds, for another 15 minutes, or the next of the queue; None when there is none.
 
     Items come in the order in which they were first sent; those that this reviewer has skipped come after all others.
@@ -32,12 +32,12 @@ def take_item(store: Store, classifier: str | None = None, *, reviewer: str, now
         store.lock()
         row = store.classifier(classifier)
         waiting = waiting_items(store, row)
-        mine = store.all(HeldItem).filter(classifier=row, reviewer=reviewer).first()
+        mine = store.all(Assignment).filter(classifier=row, reviewer=reviewer).first()
         if mine is not None and waiting.filter(item_id=mine.item_id).exists():
             mine.expires_at = now + HOLD
             mine.save(using=store.using, update_fields=["expires_at"])
             return shown(store, mine)
-        held = store.rows(HeldItem).filter(classifier=row, item_id=OuterRef("item_id"), expires_at__gt=now)
+        held = store.rows(Assignment).filter(classifier=row, item_id=OuterRef("item_id"), expires_at__gt=now)
         free = waiting.filter(there_is_no(held.exclude(reviewer=reviewer)))
         skips = store.rows(SkippedItem).filter(classifier=row, reviewer=reviewer)
         unskipped = free.filter(there_is_no(skips.filter(item_id=OuterRef("item_id"))))
@@ -89,7 +89,7 @@ def answer_assignment(
             reason_code=reason_code,
             now=now,
         )
-        store.all(HeldItem).filter(id=assignment_id).delete()
+        store.all(Assignment).filter(id=assignment_id).delete()
     return recorded
 
 
@@ -104,10 +104,10 @@ def skip_assignment(store: Store, assignment_id: str, *, reviewer: str, now: dat
             reviewer=reviewer,
             defaults={"cyclotron_id": store.cyclotron_id, "skipped_at": now},
         )
-        store.all(HeldItem).filter(id=assignment_id).delete()
+        store.all(Assignment).filter(id=assignment_id).delete()
 
 
-def undo_last(store: Store, classifier: str | None = None, *, reviewer: str, now: datetime) -> Assignment | None:
+def undo_last(store: Store, classifier: str | None = None, *, reviewer: str, now: datetime) -> AssignmentShown | None:
     """Retract the reviewer's newest active answer and hand its item back to them; None when there is no such answer.
 
     What they held meanwhile goes back to the queue. Raises `ReviewFollowedError` when the item was reviewed again
@@ -130,13 +130,13 @@ def undo_last(store: Store, classifier: str | None = None, *, reviewer: str, now
         return _hand_out(store, row, last.item, reviewer, now)
 
 
-def _hand_out(store: Store, classifier: Classifier, item: Item, reviewer: str, now: datetime) -> Assignment:
+def _hand_out(store: Store, classifier: Classifier, item: Item, reviewer: str, now: datetime) -> AssignmentShown:
     """Give the item to the reviewer; what they held, and whoever held the item too long, let go."""
-    rows = store.all(HeldItem).filter(classifier=classifier)
+    rows = store.all(Assignment).filter(classifier=classifier)
     rows.filter(item=item).delete()
     rows.filter(reviewer=reviewer).delete()
     decision = store.all(Decision).filter(item=item, sent=True).order_by("-id").first()
-    held = HeldItem(
+    held = Assignment(
         id=new_id(ASSIGNMENT),
         cyclotron_id=store.cyclotron_id,
         classifier=classifier,
@@ -150,9 +150,9 @@ def _hand_out(store: Store, classifier: Classifier, item: Item, reviewer: str, n
     return shown(store, held)
 
 
-def _held(store: Store, assignment_id: str, reviewer: str) -> HeldItem:
+def _held(store: Store, assignment_id: str, reviewer: str) -> Assignment:
     """The reviewer's assignment, while its item still waits; raises `AssignmentLostError`."""
-    rows = store.all(HeldItem).filter(id=assignment_id, reviewer=reviewer) if is_storable(assignment_id) else None
+    rows = store.all(Assignment).filter(id=assignment_id, reviewer=reviewer) if is_storable(assignment_id) else None
     held = rows.select_related("classifier").first() if rows is not None else None
     if held is None or not waiting_items(store, held.classifier).filter(item_id=held.item_id).exists():
         raise AssignmentLostError(

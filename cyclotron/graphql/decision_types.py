@@ -234,7 +234,7 @@ def decision_shown(row: DecisionRow) -> dict[str, Any]:
     return {**vars(row), "outputs": outputs}
 
 
-def assignment_shown(found: queries.Assignment | None) -> dict[str, Any] | None:
+def assignment_shown(found: queries.AssignmentShown | None) -> dict[str, Any] | None:
     """An assignment as the schema shows it."""
     return None if found is None else {**vars(found), "probabilities": _shares_shown(found.probabilities)}
 

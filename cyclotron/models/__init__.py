@@ -13,9 +13,10 @@ from cyclotron.models.engine import (
 from cyclotron.models.file_imports import FileImport
 from cyclotron.models.held_out import Evaluation, EvaluationRequest, HeldOutItem, HeldOutSet, Permit, Report
 from cyclotron.models.learning import LearningStep, MlModelRecord, OutOfFoldAnswer, Version
-from cyclotron.models.review_queue import HeldItem, SkippedItem, WaitingItem
+from cyclotron.models.review_queue import Assignment, SkippedItem, WaitingItem
 
 __all__ = [
+    "Assignment",
     "CachedAnswer",
     "Classifier",
     "Decision",
@@ -24,7 +25,6 @@ __all__ = [
     "EvaluationRequest",
     "Event",
     "FileImport",
-    "HeldItem",
     "HeldOutItem",
     "HeldOutSet",
     "Item",

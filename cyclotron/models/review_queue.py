@@ -26,7 +26,7 @@ class WaitingItem(models.Model):
         return str(self.item_id)
 
 
-class HeldItem(models.Model):
+class Assignment(models.Model):
     """An item that one reviewer holds until `expires_at`. Its id becomes the identity of the review that answers it.
 
     The row outlives its time until somebody else is given the item, so that a late answer nobody minds still counts.
@@ -45,7 +45,7 @@ class HeldItem(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["classifier", "item"], name="item_held_by_one_reviewer"),
             models.UniqueConstraint(fields=["classifier", "reviewer"], name="reviewer_holds_one_item"),
-            models.CheckConstraint(condition=Q(expires_at__gt=F("held_since")), name="held_item_expires_later"),
+            models.CheckConstraint(condition=Q(expires_at__gt=F("held_since")), name="assignment_expires_later"),
         ]
 
     def __str__(self) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from cyclotron.core.draws import AUDIT_DRAW, LOW_CONFIDENCE, PROGRAM
 from cyclotron.core.wording import grouped, percent
 from cyclotron.presentation.figures import quoted
-from cyclotron.queries import Assignment, LastAnswer, QueueState
+from cyclotron.queries import AssignmentShown, LastAnswer, QueueState
 from kapsoweb.foundation.canonical import canonical_json
 
 KEYS = 9  # labels beyond the ninth have no key of their own
@@ -49,7 +49,7 @@ class ValueField:
 
 @dataclass(frozen=True)
 class ReviewView:
-    """All that the review page shows of the item in hand; `late` when its time has run out already."""
+    """All that the review page shows of an assignment; `late` when its time has run out already."""
 
     assignment_id: str
     item_key: int
@@ -66,7 +66,7 @@ class ReviewView:
     skipped_before: bool
 
 
-def review_view(assignment: Assignment, *, labels: Sequence[str], input_field: str, now: datetime) -> ReviewView:
+def review_view(assignment: AssignmentShown, *, labels: Sequence[str], input_field: str, now: datetime) -> ReviewView:
     """The page's view of an assignment."""
     return ReviewView(
         assignment_id=assignment.id,
@@ -135,7 +135,7 @@ def _waiting(waiting: int, others: int) -> str:
     return f"{said}, {'all' if others == waiting else grouped(others)} with other reviewers"
 
 
-def recorded_words(label: str | None, answered: Assignment | None) -> str:
+def recorded_words(label: str | None, answered: AssignmentShown | None) -> str:
     """What was recorded; and, for whoever kept it folded until then, what the classifier had decided."""
     said = "closed without a label" if label is None else quoted(label)
     if answered is None or label is None:

@@ -54,7 +54,7 @@ from cyclotron.queries.items import (
 from cyclotron.queries.learned import LearnedMeanwhile, learned_between
 from cyclotron.queries.report_pages import ItemInReport, item_in_reports, reports
 from cyclotron.queries.review_queue import (
-    Assignment,
+    AssignmentShown,
     LastAnswer,
     QueueState,
     answers_since,
@@ -70,7 +70,7 @@ __all__ = [
     "EVENTS_AT_ONCE",
     "ITEM_STATES",
     "REPORTS_KEPT_IN_VIEW",
-    "Assignment",
+    "AssignmentShown",
     "DecisionRow",
     "DecisionShown",
     "EventPage",

@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import Min, OuterRef, QuerySet
 
 from cyclotron.looking_up import there_is
-from cyclotron.models import Classifier, DecisionOutput, HeldItem, Item, Review, SkippedItem, WaitingItem
+from cyclotron.models import Assignment, Classifier, DecisionOutput, Item, Review, SkippedItem, WaitingItem
 from cyclotron.store import Store
 
 ASSIGNMENT = "as"  # begins the id of every assignment, and so of every review that answers one
@@ -16,7 +16,7 @@ _CODES = 50
 
 
 @dataclass(frozen=True)
-class Assignment:
+class AssignmentShown:
     """An item that one reviewer holds until `expires_at`, with the decision that sent it to review.
 
     `reason` says why it was sent; `label` (None for one that was not declared), `confidence` and `probabilities` are
@@ -99,7 +99,7 @@ def reason_codes(store: Store, classifier: str | None = None) -> list[str]:
     return list(given.values_list("reason_code", flat=True).distinct().order_by("reason_code")[:_CODES])
 
 
-def assignment_of(store: Store, classifier: str | None = None, *, reviewer: str) -> Assignment | None:
+def assignment_of(store: Store, classifier: str | None = None, *, reviewer: str) -> AssignmentShown | None:
     """The item that the reviewer holds, if it still waits; its time may have run out as long as nobody took it."""
     row = store.classifier(classifier)
     held = _still_waiting(store, row).filter(reviewer=reviewer)
@@ -107,14 +107,14 @@ def assignment_of(store: Store, classifier: str | None = None, *, reviewer: str)
     return None if found is None else shown(store, found)
 
 
-def shown(store: Store, held: HeldItem) -> Assignment:
-    """A held item as its reviewer sees it."""
+def shown(store: Store, held: Assignment) -> AssignmentShown:
+    """An assignment as its reviewer sees it."""
     outputs = store.rows(DecisionOutput).filter(decision_id=held.decision_id, classifier_id=held.classifier_id)
     output = outputs.get()
     skips = store.all(SkippedItem).filter(
         classifier_id=held.classifier_id, item_id=held.item_id, reviewer=held.reviewer
     )
-    return Assignment(
+    return AssignmentShown(
         id=held.id,
         item_key=held.item_id,
         item_id=held.item.identity,
@@ -130,12 +130,12 @@ def shown(store: Store, held: HeldItem) -> Assignment:
     )
 
 
-def _still_waiting(store: Store, classifier: Classifier) -> QuerySet[HeldItem]:
+def _still_waiting(store: Store, classifier: Classifier) -> QuerySet[Assignment]:
     """What was handed out and has not been reviewed, whether its time is over or not."""
     waiting = waiting_items(store, classifier).filter(item_id=OuterRef("item_id"))
-    return store.rows(HeldItem).filter(there_is(waiting), classifier=classifier)
+    return store.rows(Assignment).filter(there_is(waiting), classifier=classifier)
 
 
-def _held(store: Store, classifier: Classifier, now: datetime) -> QuerySet[HeldItem]:
+def _held(store: Store, classifier: Classifier, now: datetime) -> QuerySet[Assignment]:
     """What somebody holds at the moment `now`."""
     return _still_waiting(store, classifier).filter(expires_at__gt=now)

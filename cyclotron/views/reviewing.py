@@ -18,7 +18,7 @@ from cyclotron.presentation.reviewing import (
     short_name,
     tally,
 )
-from cyclotron.queries import Assignment
+from cyclotron.queries import AssignmentShown
 from cyclotron.views import visit
 from cyclotron.views.forms import takes_a_form
 from cyclotron.views.frame import REVIEW, frame_of
@@ -115,7 +115,9 @@ def undo(request: HttpRequest, cyclotron_id: str) -> HttpResponse:
     return _to_page(cyclotron_id, classifier)
 
 
-def _in_hand(request: HttpRequest, workspace: Workspace, cyclotron_id: str, assignment_id: str) -> Assignment | None:
+def _in_hand(
+    request: HttpRequest, workspace: Workspace, cyclotron_id: str, assignment_id: str
+) -> AssignmentShown | None:
     """The assignment of that id as it stands before it is answered, if it is the one that the visitor holds."""
     held = workspace.open(cyclotron_id, needs=Role.REVIEWER)
     classifier = classifier_name(request.GET.get("classifier"))

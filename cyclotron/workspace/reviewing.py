@@ -2,7 +2,7 @@
 
 from cyclotron.actions import queueing
 from cyclotron.actions.reviewing import RecordedReview
-from cyclotron.queries import Assignment
+from cyclotron.queries import AssignmentShown
 from cyclotron.workspace.access import Reaching
 from kapsoweb.accounts.roles import Role
 from kapsoweb.foundation import clock
@@ -11,7 +11,7 @@ from kapsoweb.foundation import clock
 class Reviewing(Reaching):
     """What reviewers do with the queue, in the caller's name."""
 
-    def take(self, cyclotron_id: str, classifier: str | None = None) -> Assignment | None:
+    def take(self, cyclotron_id: str, classifier: str | None = None) -> AssignmentShown | None:
         """The item that the caller holds, or the next of the queue; see `take_item`."""
         held = self.open(cyclotron_id, needs=Role.REVIEWER)
         return queueing.take_item(held.store, classifier, reviewer=self.caller.actor, now=clock.now())
@@ -45,7 +45,7 @@ class Reviewing(Reaching):
         held = self.open(cyclotron_id, needs=Role.REVIEWER)
         queueing.skip_assignment(held.store, assignment_id, reviewer=self.caller.actor, now=clock.now())
 
-    def undo_last(self, cyclotron_id: str, classifier: str | None = None) -> Assignment | None:
+    def undo_last(self, cyclotron_id: str, classifier: str | None = None) -> AssignmentShown | None:
         """Take the caller's newest answer back, and its item with it; see `queueing.undo_last`."""
         with self.writing(cyclotron_id, Role.REVIEWER) as held:
             back = queueing.undo_last(held.store, classifier, reviewer=self.caller.actor, now=clock.now())

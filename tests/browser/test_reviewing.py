@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from playwright.sync_api import Browser, Page, expect
 
 from cyclotron.actions import create_cyclotron
-from cyclotron.models import HeldItem, Review
+from cyclotron.models import Assignment, Review
 from cyclotron.store import Store
 from kapsoweb.accounts.roles import Role
 from tests.support.contrast import PALE_TEXTS
@@ -59,8 +59,8 @@ def press(page: Page, key: str) -> None:
         page.keyboard.press(key)
 
 
-def held_item() -> HeldItem:
-    return HeldItem.objects.select_related("item").get()
+def assignment() -> Assignment:
+    return Assignment.objects.select_related("item").get()
 
 
 @pytest.fixture
@@ -147,7 +147,7 @@ def test_enter_in_a_field_gives_no_label(page: Page, live_server: Any, store: St
     reviewer(page, live_server.url, "ada")
     start(page, live_server.url, store)
     page.get_by_label("Reason code").press("Enter")
-    page.goto(f"{live_server.url}/cyclotrons/{store.cyclotron_id}/items/{held_item().item_id}/")
+    page.goto(f"{live_server.url}/cyclotrons/{store.cyclotron_id}/items/{assignment().item_id}/")
     page.get_by_label("Reason code").press("Enter")
     page.reload()
     assert not Review.objects.exists()
@@ -213,7 +213,7 @@ def test_a_reviewer_whose_visit_ended_loses_nothing(page: Page, live_server: Any
     reviewer(page, live_server.url, "ada")
     start(page, live_server.url, store)
     press(page, "1")
-    held = held_item().id
+    held = assignment().id
     page.get_by_label("Explanation").fill("a long thought")
     page.get_by_label("Reason code").fill("dose")
     page.context.clear_cookies(name=settings.SESSION_COOKIE_NAME)
@@ -221,7 +221,7 @@ def test_a_reviewer_whose_visit_ended_loses_nothing(page: Page, live_server: Any
     sign_in_as(page, "ada")
     expect(page.locator("#item-title")).to_contain_text("item-01")
     expect(page.get_by_label("Explanation")).to_have_value("a long thought")
-    assert (held_item().id, Review.objects.count()) == (held, 1)
+    assert (assignment().id, Review.objects.count()) == (held, 1)
     page.get_by_role("button", name="include").click()
     expect(page.locator("#item-title")).to_contain_text("item-02")
     expect(page.get_by_label("Explanation")).to_have_value("")
@@ -264,7 +264,7 @@ def test_pages_of_items_fit_their_window_and_are_readable(
     page.emulate_media(color_scheme=scheme)
     page.set_viewport_size({"width": width, "height": 800})
     base = f"{live_server.url}/cyclotrons/{store.cyclotron_id}"
-    for where in ("/review/", "/items/", f"/items/{held_item().item_id}/"):
+    for where in ("/review/", "/items/", f"/items/{assignment().item_id}/"):
         page.goto(base + where)
         assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"), where
         assert page.evaluate(PALE_TEXTS) == [], where
@@ -274,7 +274,7 @@ def test_headings_come_in_order_and_every_field_has_a_name(page: Page, live_serv
     reviewer(page, live_server.url, "ada")
     start(page, live_server.url, store)
     base = f"{live_server.url}/cyclotrons/{store.cyclotron_id}"
-    for where in ("/review/", "/items/", f"/items/{held_item().item_id}/"):
+    for where in ("/review/", "/items/", f"/items/{assignment().item_id}/"):
         page.goto(base + where)
         levels = [int(each.evaluate("element => element.tagName[1]")) for each in page.locator("h1, h2, h3, h4").all()]
         assert levels[0] == 1

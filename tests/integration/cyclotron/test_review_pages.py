@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import reverse
 
 from cyclotron.actions import create_cyclotron
-from cyclotron.models import HeldItem, Item, Review
+from cyclotron.models import Assignment, Item, Review
 from cyclotron.store import Store
 from kapsoweb.accounts.models import AuditEntry
 from kapsoweb.accounts.roles import Role
@@ -56,10 +56,10 @@ def held_by(client: Client, store: Store) -> str:
 
 def test_looking_hands_nothing_out_and_starting_does(ada: Client, store: Store) -> None:
     assert "Start reviewing" in ada.get(where(store)).content.decode()
-    assert not HeldItem.objects.exists()
+    assert not Assignment.objects.exists()
     assert ada.post(where(store, "review-take")).status_code == 302
     body = ada.get(where(store)).content.decode()
-    assert HeldItem.objects.get().reviewer == "ada"
+    assert Assignment.objects.get().reviewer == "ada"
     assert "&lt;b&gt;text&lt;/b&gt; 0" in body
     assert "Sent by the review program." in body
     assert "1998" in body
@@ -125,18 +125,18 @@ def test_an_item_that_is_another_reviewers_by_now_is_not_answered(ada: Client, s
     assert "no longer yours" in ben.post(where(store, "review-skip", held), follow=True).content.decode()
     assert not Review.objects.exists()
     assert not AuditEntry.objects.exists()
-    assert HeldItem.objects.get(id=held).reviewer == "ada"
+    assert Assignment.objects.get(id=held).reviewer == "ada"
     assert held_by(ben, store) != held
 
 
 def test_an_answer_after_its_time_counts_until_somebody_else_is_given_the_item(ada: Client, store: Store) -> None:
     first = held_by(ada, store)
-    HeldItem.objects.update(held_since=NOW, expires_at=NOW + timedelta(minutes=15))
+    Assignment.objects.update(held_since=NOW, expires_at=NOW + timedelta(minutes=15))
     assert "Your hold on it ended" in ada.get(where(store)).content.decode()
     ada.post(where(store, "review-answer", first), {"label": "include"})
     assert Review.objects.get().identity == first
     second = held_by(ada, store)
-    HeldItem.objects.update(held_since=NOW, expires_at=NOW + timedelta(minutes=15))
+    Assignment.objects.update(held_since=NOW, expires_at=NOW + timedelta(minutes=15))
     held_by(signed_in(member("ben", Role.REVIEWER)), store)
     late = ada.post(where(store, "review-answer", second), {"label": "include"}, follow=True).content.decode()
     assert "Nothing was recorded; go on with the next one." in late
@@ -172,14 +172,14 @@ def test_each_state_of_the_queue_says_what_to_do_next(ada: Client, store: Store)
         held_by(signed_in(member(name, Role.REVIEWER)), store)
     body = ada.get(where(store)).content.decode()
     assert "Every item that waits is with another reviewer." in body
-    soonest = HeldItem.objects.order_by("expires_at").first()
+    soonest = Assignment.objects.order_by("expires_at").first()
     assert soonest is not None
     assert ada.get(where(store)).context["back_at"] == soonest.expires_at
     assert "Look again" in body
     again = ada.post(where(store, "review-take"), follow=True).content.decode()
     assert "No item is free at the moment." in again
-    assert not HeldItem.objects.filter(reviewer="ada").exists()
-    HeldItem.objects.all().delete()
+    assert not Assignment.objects.filter(reviewer="ada").exists()
+    Assignment.objects.all().delete()
     for _ in range(3):
         ada.post(where(store, "review-answer", held_by(ada, store)), {"label": "include"})
     body = unescape(ada.get(where(store)).content.decode())
@@ -200,7 +200,7 @@ def test_whoever_signs_in_again_at_the_address_of_a_form_finds_the_page_that_it_
     for view in ("item-review", "item-undo"):
         answer = ada.get(where(store, view, key))
         assert (answer.status_code, answer.headers["Location"]) == (302, where(store, "item", key))
-    assert HeldItem.objects.get().id == held
+    assert Assignment.objects.get().id == held
     assert not Review.objects.exists()
     assert ada.put(where(store, "review-take")).status_code == 405
 
@@ -212,7 +212,7 @@ def test_each_classifier_has_its_own_queue_and_keeps_to_it(ada: Client) -> None:
     chosen = "?classifier=how+urgent%3F"
     body = ada.post(where(store, "review-take") + chosen, follow=True).content.decode()
     assert 'value="later"' in body
-    held = HeldItem.objects.get()
+    held = Assignment.objects.get()
     after = ada.post(where(store, "review-answer", held.id) + chosen, {"label": "later"})
     assert after.headers["Location"] == where(store) + chosen + "#item"
     assert Review.objects.get().classifier.name == "how urgent?"
@@ -234,14 +234,14 @@ def test_a_viewer_is_told_what_it_takes_and_changes_nothing(store: Store) -> Non
     ):
         assert viewer.post(where(store, view, *arguments), {"label": "include"}).status_code == 403
     assert not Review.objects.exists()
-    assert not HeldItem.objects.exists()
+    assert not Assignment.objects.exists()
 
 
 def test_forms_need_their_token(store: Store) -> None:
     strict = Client(enforce_csrf_checks=True)
     strict.force_login(member("ada", Role.REVIEWER))
     assert strict.post(where(store, "review-take")).status_code == 403
-    assert not HeldItem.objects.exists()
+    assert not Assignment.objects.exists()
 
 
 def test_every_page_of_anothers_cyclotron_is_a_missing_page(store: Store) -> None:
@@ -262,4 +262,4 @@ def test_every_page_of_anothers_cyclotron_is_a_missing_page(store: Store) -> Non
     ):
         assert stranger.get(where(store, view, *arguments)).status_code == 404
         assert stranger.post(where(store, view, *arguments), {"label": "include"}).status_code == 404
-    assert not HeldItem.objects.exists()
+    assert not Assignment.objects.exists()

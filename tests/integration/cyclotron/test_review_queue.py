@@ -17,8 +17,8 @@ from cyclotron.core.errors import (
     ReviewFollowedError,
     ReviewUndoneError,
 )
-from cyclotron.models import Event, HeldItem, Review
-from cyclotron.queries import Assignment
+from cyclotron.models import Assignment, Event, Review
+from cyclotron.queries import AssignmentShown
 from cyclotron.store import Store
 from tests.support.cyclotrons import NOW, Workbench, definition
 from tests.support.races import in_threads
@@ -42,13 +42,13 @@ def fill(bench: Workbench, count: int) -> list[str]:
     return names
 
 
-def take(bench: Workbench, reviewer: str) -> Assignment:
+def take(bench: Workbench, reviewer: str) -> AssignmentShown:
     taken = take_item(bench.store, reviewer=reviewer, now=NOW)
     assert taken is not None
     return taken
 
 
-def answer(store: Store, taken: Assignment, label: str | None = "include", reviewer: str = "ada", now=NOW):  # type: ignore[no-untyped-def]
+def answer(store: Store, taken: AssignmentShown, label: str | None = "include", reviewer: str = "ada", now=NOW):  # type: ignore[no-untyped-def]
     return answer_assignment(store, taken.id, reviewer=reviewer, label=label, now=now)
 
 
@@ -98,7 +98,7 @@ def test_an_item_that_was_not_sent_is_in_no_queue(bench: Workbench) -> None:
     assert take_item(bench.store, reviewer="ada", now=NOW) is None
 
 
-def test_a_held_item_goes_to_the_next_reviewer_once_its_time_is_over(bench: Workbench) -> None:
+def test_an_assignment_goes_to_the_next_reviewer_once_its_time_is_over(bench: Workbench) -> None:
     fill(bench, 1)
     first = take(bench, "ada")
     second = take_item(bench.store, reviewer="ben", now=LATER)
@@ -234,7 +234,7 @@ def test_ten_reviewers_at_once_share_a_queue_and_lose_nothing(bench: Workbench) 
     assert sorted(active.values_list("item__identity", flat=True)) == names
     assert Review.objects.count() == len(given)
     assert Review.objects.exclude(undone_at=None).count() == len(undone)
-    assert not HeldItem.objects.exists()
+    assert not Assignment.objects.exists()
 
 
 def test_without_the_lock_two_reviewers_are_given_one_item(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -242,13 +242,13 @@ def test_without_the_lock_two_reviewers_are_given_one_item(bench: Workbench, mon
     monkeypatch.setattr(Store, "lock", Store.cyclotron)
     monkeypatch.setattr(Store, "transaction", lambda self: nullcontext())
     together = threading.Barrier(2)
-    looked = HeldItem.__init__
+    looked = Assignment.__init__
 
-    def wait_for_the_other(self: HeldItem, *given: object, **named: object) -> None:
+    def wait_for_the_other(self: Assignment, *given: object, **named: object) -> None:
         if named:  # made here, and not read from the database
             together.wait(timeout=20)
         looked(self, *given, **named)
 
-    monkeypatch.setattr(HeldItem, "__init__", wait_for_the_other)
+    monkeypatch.setattr(Assignment, "__init__", wait_for_the_other)
     errors = in_threads(2, lambda number: take_item(bench.store, reviewer=f"reviewer-{number}", now=NOW))
     assert [type(error) for error in errors] == [IntegrityError]  # both chose it; only the constraint kept one away

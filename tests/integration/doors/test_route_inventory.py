@@ -12,7 +12,7 @@ from django.contrib.auth.models import Group
 from django.contrib.contenttypes.models import ContentType
 from django.db.models import Model
 
-from cyclotron.models import HeldItem, MlModelRecord, Version
+from cyclotron.models import Assignment, MlModelRecord, Version
 from cyclotron.workspace import Workspace
 from kapsoweb.accounts.actions import create_sign_in_link
 from kapsoweb.accounts.actions.invitations import invite
@@ -134,7 +134,7 @@ def test_parts_of_another_accounts_cyclotron_answer_under_ones_own_as_missing_on
                     told[where, method] = (there, missing)
     assert told == {}
     # Whoever answers for an item that they do not hold is handed the next one of the queue, which is their own.
-    HeldItem.objects.filter(cyclotron_id=mine.store.cyclotron_id, reviewer="stranger").delete()
+    Assignment.objects.filter(cyclotron_id=mine.store.cyclotron_id, reviewer="stranger").delete()
     assert all_rows() == before
 
 

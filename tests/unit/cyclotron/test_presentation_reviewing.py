@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from cyclotron.presentation.reviewing import answer_words, reason_words, recorded_words, review_view, short_name, tally
-from cyclotron.queries import Assignment, LastAnswer, QueueState
+from cyclotron.queries import AssignmentShown, LastAnswer, QueueState
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
 
-def assignment(**changed: Any) -> Assignment:
+def assignment(**changed: Any) -> AssignmentShown:
     given: dict[str, Any] = {
         "id": "as_1",
         "item_key": 7,
@@ -26,7 +26,7 @@ def assignment(**changed: Any) -> Assignment:
         "expires_at": NOW + timedelta(minutes=15),
         "skipped_before": False,
     }
-    return Assignment(**given | changed)
+    return AssignmentShown(**given | changed)
 
 
 def view(labels: tuple[str, ...] = ("include", "exclude"), **changed: Any) -> Any:
