@@ -11,10 +11,16 @@ from django.db.models import OuterRef
 
 from cyclotron.actions.reviewing import RecordedReview, record_review, undo_review
 from cyclotron.core.draws import MAX_IDENTITY
-from cyclotron.core.errors import AssignmentLostError, InvalidReviewError, ReviewFollowedError, ReviewUndoneError
+from cyclotron.core.errors import (
+    AssignmentLostError,
+    InvalidReviewError,
+    NoSuchReviewError,
+    ReviewFollowedError,
+    ReviewUndoneError,
+)
 from cyclotron.looking_up import there_is, there_is_no
 from cyclotron.models import Assignment, Classifier, Decision, Item, Review, SkippedItem, WaitingItem
-from cyclotron.queries.review_queue import ASSIGNMENT, AssignmentShown, answers_of, shown, waiting_items
+from cyclotron.queries.review_queue import ASSIGNMENT, AssignmentShown, answers_of, given_answers, shown, waiting_items
 from cyclotron.store import Store
 from kapsoweb.foundation.canonical import check_text, is_storable
 from kapsoweb.foundation.identifiers import new_id
@@ -117,17 +123,38 @@ def undo_last(store: Store, classifier: str | None = None, *, reviewer: str, now
     with store.transaction():
         store.lock()
         row = store.classifier(classifier)
-        last = answers_of(store, row, reviewer=reviewer).select_related("item").first()
-        if last is None:
-            return None
-        reviews = store.all(Review).filter(classifier=row, item_id=last.item_id, undone_at=None)
-        if reviews.exclude(id=last.id).exists():
-            raise ReviewFollowedError(
-                "this item was reviewed again since; undo on the item's own page. Nothing was changed.",
-                review=last.identity,
-            )
-        undo_review(store, identity=last.identity, actor=reviewer, now=now)
-        return _hand_out(store, row, last.item, reviewer, now)
+        last = answers_of(store, row, reviewer=reviewer).select_related("item", "classifier").first()
+        return None if last is None else _take_back(store, last, now)
+
+
+def undo_answer(store: Store, review: str, *, reviewer: str, now: datetime) -> AssignmentShown:
+    """Retract the reviewer's answer of the identity `review`, as `undo_last` does with the newest; one is one, however
+    often it is asked for.
+
+    Raises `ReviewUndoneError` when it has been taken back, `NoSuchReviewError` for what is no answer of this reviewer,
+    and `ReviewFollowedError`.
+    """
+    _check_reviewer(reviewer)
+    with store.transaction():
+        store.lock()
+        given = given_answers(store, reviewer=reviewer) if is_storable(review) else Review.objects.none()
+        answer = given.filter(identity=review).select_related("item", "classifier").first()
+        if answer is None:
+            raise NoSuchReviewError("you have given no such answer.", review=review[:MAX_IDENTITY])
+        if answer.undone_at is not None:
+            raise ReviewUndoneError("this answer is taken back already. Nothing was changed.", review=review)
+        return _take_back(store, answer, now)
+
+
+def _take_back(store: Store, answer: Review, now: datetime) -> AssignmentShown:
+    reviews = store.all(Review).filter(classifier=answer.classifier, item_id=answer.item_id, undone_at=None)
+    if reviews.exclude(id=answer.id).exists():
+        raise ReviewFollowedError(
+            "this item was reviewed again since; undo on the item's own page. Nothing was changed.",
+            review=answer.identity,
+        )
+    undo_review(store, identity=answer.identity, actor=answer.reviewer, now=now)
+    return _hand_out(store, answer.classifier, answer.item, answer.reviewer, now)
 
 
 def _hand_out(store: Store, classifier: Classifier, item: Item, reviewer: str, now: datetime) -> AssignmentShown:

@@ -48,10 +48,11 @@ class QueueState:
 
 @dataclass(frozen=True)
 class LastAnswer:
-    """The newest answer of a reviewer that counts; undoing takes this one back."""
+    """The newest answer of a reviewer that counts; undoing takes this one back. `review` is its identity."""
 
     item_id: str
     label: str | None
+    review: str
 
 
 def waiting_items(store: Store, classifier: Classifier) -> QuerySet[WaitingItem]:
@@ -69,8 +70,12 @@ def queue_state(store: Store, classifier: str | None = None, *, now: datetime) -
 
 def answers_of(store: Store, classifier: Classifier, *, reviewer: str) -> QuerySet[Review]:
     """The answers from the queue that the reviewer has given and that are not undone, newest first."""
-    answers = store.all(Review).filter(classifier=classifier, reviewer=reviewer, undone_at=None)
-    return answers.filter(identity__startswith=f"{ASSIGNMENT}_").order_by("-id")
+    return given_answers(store, reviewer=reviewer).filter(classifier=classifier, undone_at=None).order_by("-id")
+
+
+def given_answers(store: Store, *, reviewer: str) -> QuerySet[Review]:
+    """The answers from any queue of the cyclotron that the reviewer has given, taken back or not."""
+    return store.all(Review).filter(reviewer=reviewer, identity__startswith=f"{ASSIGNMENT}_")
 
 
 def answers_since(store: Store, classifier: str | None = None, *, reviewer: str, since: datetime) -> int:
@@ -81,7 +86,7 @@ def answers_since(store: Store, classifier: str | None = None, *, reviewer: str,
 def last_answer(store: Store, classifier: str | None = None, *, reviewer: str) -> LastAnswer | None:
     """What the reviewer would take back by undoing."""
     answers = answers_of(store, store.classifier(classifier), reviewer=reviewer)
-    found = answers.values_list("item__identity", "label").first()
+    found = answers.values_list("item__identity", "label", "identity").first()
     return None if found is None else LastAnswer(*found)
 
 

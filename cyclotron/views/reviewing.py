@@ -98,20 +98,21 @@ def skip(request: HttpRequest, cyclotron_id: str, assignment_id: str) -> HttpRes
 @_REVIEWER
 @takes_a_form(PAGE)
 def undo(request: HttpRequest, cyclotron_id: str) -> HttpResponse:
-    """Take the visitor's last answer back; its item is in their hands again."""
+    """Take back the answer that the page named as the visitor's last; its item is in their hands again."""
     workspace = Workspace(caller_of(request))
     classifier = classifier_name(request.GET.get("classifier"))
     held = workspace.open(cyclotron_id, needs=Role.REVIEWER)
     last = queries.last_answer(held.store, classifier, reviewer=workspace.caller.actor)
+    meant = request.POST.get("review", "")
     try:
-        back = workspace.undo_last(cyclotron_id, classifier)
+        back = workspace.undo_answer(cyclotron_id, meant)
     except KapsoError as error:
         if error.kind is not Kind.CONFLICT:
             raise
         messages.warning(request, sentence_case(error.message))
     else:
-        undone = f"Taken back: {answer_words(last)}. Here it is again." if back and last else None
-        messages.success(request, undone or "You have no answer to take back.")
+        words = answer_words(last) if last and last.review == meant else f"your answer on {short_name(back.item_id)}"
+        messages.success(request, f"Taken back: {words}. Here it is again.")
     return _to_page(cyclotron_id, classifier)
 
 
@@ -163,6 +164,7 @@ def _page(request: HttpRequest, cyclotron_id: str, refusal: KapsoError | None = 
         "tally": tally(queue, held_here=bool(item and not item.late), this_visit=done),
         "back_at": queries.next_return(held.store, row.name, now=now) if all_held and not item else None,
         "undo": answer_words(last) if last else "",
+        "undo_review": last.review if last else "",
         "last_key": min(KEYS, len(definition.labels)),
         "reason_codes": queries.reason_codes(held.store, row.name),
         "limits": {"explanation": MAX_EXPLANATION, "reason_code": MAX_REASON_CODE},

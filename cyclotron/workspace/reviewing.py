@@ -52,3 +52,10 @@ class Reviewing(Reaching):
             if back is not None:
                 self.audit(held, "review.undone", item=back.item_id)
         return back
+
+    def undo_answer(self, cyclotron_id: str, review: str) -> AssignmentShown:
+        """Take the caller's answer of that identity back, and its item with it; see `queueing.undo_answer`."""
+        with self.writing(cyclotron_id, Role.REVIEWER) as held:
+            back = queueing.undo_answer(held.store, review, reviewer=self.caller.actor, now=clock.now())
+            self.audit(held, "review.undone", review=review, item=back.item_id)
+        return back

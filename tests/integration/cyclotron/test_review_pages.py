@@ -3,14 +3,15 @@
 import re
 from datetime import timedelta
 from html import unescape
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from cyclotron.actions import create_cyclotron
-from cyclotron.models import Assignment, Item, Review
+from cyclotron.actions import create_cyclotron, record_review
+from cyclotron.models import Assignment, Decision, Item, Review
 from cyclotron.store import Store
 from kapsoweb.accounts.models import AuditEntry
 from kapsoweb.accounts.roles import Role
@@ -97,10 +98,52 @@ def test_no_label_skip_and_undo(ada: Client, store: Store) -> None:
     assert Review.objects.get().label is None
     ada.post(where(store, "review-skip", held_by(ada, store)))
     assert "item-2" in ada.get(where(store)).content.decode()
-    body = ada.post(where(store, "review-undo"), follow=True).content.decode()
+    body = undo(ada, store).content.decode()
     assert "Taken back: the close without a label on “\u2068item-0\u2069”. Here it is again." in body
-    assert "You have no answer to take back." in ada.post(where(store, "review-undo"), follow=True).content.decode()
+    assert "Undo last" not in body
     assert Review.objects.get().undone_at is not None
+
+
+def undo(client: Client, store: Store) -> Any:
+    """Press the page's button."""
+    meant = client.get(where(store)).context["undo_review"]
+    return client.post(where(store, "review-undo"), {"review": meant}, follow=True)
+
+
+def test_a_second_press_of_undo_takes_nothing_more_back(ada: Client, store: Store) -> None:
+    for _ in range(2):
+        ada.post(where(store, "review-answer", held_by(ada, store)), {"label": "include"})
+    page = ada.get(where(store))
+    meant = page.context["undo_review"]
+    assert f'name="review" value="{meant}"' in page.content.decode()
+    first, second = (ada.post(where(store, "review-undo"), {"review": meant}, follow=True) for _ in range(2))
+    assert "Taken back: “\u2068include\u2069” on “\u2068item-1\u2069”. Here it is again." in first.content.decode()
+    assert "This answer is taken back already." in second.content.decode()
+    assert Assignment.objects.get().item.identity == "item-1"
+    assert list(Review.objects.filter(undone_at=None).values_list("item__identity", flat=True)) == ["item-0"]
+    assert AuditEntry.objects.filter(action="review.undone").count() == 1
+
+
+def test_undo_takes_back_the_answer_that_its_page_showed(ada: Client, store: Store) -> None:
+    for _ in range(2):
+        meant = held_by(ada, store)
+        ada.post(where(store, "review-answer", meant), {"label": "include"})
+    ada.post(where(store, "review-answer", held_by(ada, store)), {"label": "exclude"})  # in another tab
+    body = ada.post(where(store, "review-undo"), {"review": meant}, follow=True).content.decode()
+    assert "Taken back: your answer on “\u2068item-1\u2069”. Here it is again." in body
+    assert list(Review.objects.filter(undone_at=None).values_list("item__identity", flat=True)) == ["item-0", "item-2"]
+
+
+@pytest.mark.parametrize("meant", ["", "as_unknown", "direct", "\x00", "theirs"])
+def test_undo_takes_back_no_other_review(ada: Client, store: Store, meant: str) -> None:
+    ben = signed_in(member("ben", Role.REVIEWER))
+    theirs = held_by(ben, store)
+    ben.post(where(store, "review-answer", theirs), {"label": "include"})
+    decision = Decision.objects.get(item__identity="item-1").id
+    record_review(store, identity="direct", decision_id=decision, label="include", reviewer="ada", now=NOW)
+    answer = ada.post(where(store, "review-undo"), {"review": theirs if meant == "theirs" else meant})
+    assert answer.status_code == 404
+    assert not Review.objects.exclude(undone_at=None).exists()
 
 
 @pytest.mark.parametrize(
@@ -159,7 +202,7 @@ def test_the_page_counts_what_waits_and_what_was_done_in_this_visit(ada: Client,
     for _ in range(2):
         ada.post(where(store, "review-answer", held_by(ada, store)), {"label": "include"})
     assert ada.get(where(store)).context["tally"] == "1 item waits; 2 reviewed. You have reviewed 2 in this visit."
-    ada.post(where(store, "review-undo"))
+    undo(ada, store)
     assert ada.get(where(store)).context["tally"] == "2 items wait; 1 reviewed. You have reviewed 1 in this visit."
     session = ada.session
     session["review_visit"] = {**session["review_visit"], "last": NOW.isoformat()}

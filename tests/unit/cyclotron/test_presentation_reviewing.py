@@ -108,7 +108,7 @@ def test_what_was_recorded_is_told_with_what_had_been_decided() -> None:
 
 
 def test_an_answer_and_a_long_identity_fit_into_a_sentence() -> None:
-    assert answer_words(LastAnswer("item-7", "include")) == "“\u2068include\u2069” on “\u2068item-7\u2069”"
-    assert answer_words(LastAnswer("item-7", None)) == "the close without a label on “\u2068item-7\u2069”"
+    assert answer_words(LastAnswer("item-7", "include", "as_1")) == "“\u2068include\u2069” on “\u2068item-7\u2069”"
+    assert answer_words(LastAnswer("item-7", None, "as_1")) == "the close without a label on “\u2068item-7\u2069”"
     assert short_name("x" * 40) == "“\u2068" + "x" * 40 + "\u2069”"
     assert short_name("x" * 41) == "“\u2068" + "x" * 39 + "…\u2069”"
