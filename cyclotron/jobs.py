@@ -1,11 +1,16 @@
 """The cyclotron's jobs: thin, load by id and call once."""
 
+import time
+from dataclasses import asdict
 from typing import Any
 
+from cyclotron.actions.asking import Asker, Guard
 from cyclotron.actions.evaluating import run_evaluation
 from cyclotron.actions.evaluating.starting import JOB_KIND as EVALUATE
 from cyclotron.actions.file_imports import JOB_KIND as IMPORT
 from cyclotron.actions.file_imports import run_file_import
+from cyclotron.actions.learning import Learned, learn_if_due
+from cyclotron.actions.learning_jobs import JOB_KIND as LEARN
 from cyclotron.adapters.configured import decision_model
 from cyclotron.core.interruption import Interruption
 from cyclotron.store import Store
@@ -13,6 +18,12 @@ from cyclotron.workspace.access import require_live
 from kapsoweb.foundation import clock
 from kapsoweb.jobs.registry import Stopped, job
 from kapsoweb.jobs.running import Claim
+
+CANCEL_SECONDS = 1.0  # a job that learns asks at most so often whether it is to stop
+
+
+class _ToldToStop(Exception):  # noqa: N818 - no error: somebody asked for it
+    """Ends the calls of a job that was cancelled."""
 
 
 @job(EVALUATE)
@@ -49,3 +60,38 @@ def import_file(claim: Claim) -> dict[str, Any] | Stopped:
     )
     result = {"import": found.id, "recorded": found.recorded, "known": found.known, "bad": found.bad}
     return Stopped(result) if found.ended_at is None else result
+
+
+@job(LEARN, repeatable=True)
+def learn(claim: Claim) -> dict[str, Any] | Stopped:
+    """Learn until nothing is due; the result lists the steps.
+
+    Told to stop it does so before the next call to the model; the answers so far are stored, so learning again costs
+    only what is missing.
+    """
+    require_live()
+    store = Store(using=claim.payload["store"], cyclotron_id=claim.payload["cyclotron"])
+    asker = Asker(store, decision_model(), clock.now, guard=_guard_of(claim))
+    learned: list[Learned] = []
+    try:
+        while steps := learn_if_due(asker, now=clock.now()):
+            learned += steps
+    except _ToldToStop:
+        return Stopped({"steps": [asdict(step) for step in learned]})
+    return {"steps": [asdict(step) for step in learned]}
+
+
+def _guard_of(claim: Claim) -> Guard:
+    """A guard that stops the calls once the job is told to stop; it looks at most once a second."""
+    looked_at = 0.0
+
+    def guard(_: object) -> None:
+        nonlocal looked_at
+        moment = time.monotonic()
+        if moment - looked_at < CANCEL_SECONDS:
+            return
+        looked_at = moment
+        if claim.cancel_requested():
+            raise _ToldToStop
+
+    return guard

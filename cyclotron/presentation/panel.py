@@ -139,8 +139,8 @@ def _interruption(ended: InterruptedEvaluation, bound: int) -> Interruption:
     )
 
 
-def status_facts(status: Status) -> list[Fact]:
-    """A cyclotron's counts, each with its unit and what it is made of."""
+def status_facts(status: Status, *, when_due: str) -> list[Fact]:
+    """A cyclotron's counts, each with its unit and what it is made of; `when_due` says what becomes of due learning."""
     reviews = sum(status.reviews.values())
     return [
         Fact(
@@ -161,7 +161,7 @@ def status_facts(status: Status) -> list[Fact]:
         ),
         Fact(
             "Next learning",
-            f"in {counted(status.next_learning_in, 'review')}" if status.next_learning_in > 0 else "due now",
+            f"in {counted(status.next_learning_in, 'review')}" if status.next_learning_in > 0 else when_due,
             note=f"{counted(status.training_reviews, 'training review')} so far",
         ),
     ]

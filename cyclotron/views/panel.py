@@ -16,6 +16,7 @@ from cyclotron.presentation.history import history_of
 from cyclotron.presentation.panel import panel_view, progress_of, refusal_of, status_facts
 from cyclotron.presentation.report_page import report_view
 from cyclotron.views.frame import HELD_OUT, frame_of
+from cyclotron.views.job_words import when_due
 from cyclotron.views.parameters import address, classifier_name, get_or_post
 from cyclotron.workspace import HeldCyclotron, Workspace
 from kapsoweb.accounts.roles import Role
@@ -130,7 +131,7 @@ def _detail(
     workspace = Workspace(caller_of(request))
     held = workspace.open(cyclotron_id)
     context = _panel_context(workspace, held, classifier)
-    context["facts"] = status_facts(queries.status(held.store, classifier))
+    context["facts"] = status_facts(queries.status(held.store, classifier), when_due=when_due(held.store))
     context["classifiers"] = queries.classifier_names(held.store)
     context |= frame_of(held, HELD_OUT, classifier=classifier)
     if refusal is not None:

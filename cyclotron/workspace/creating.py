@@ -7,8 +7,8 @@ from cyclotron import actions
 from cyclotron.core.definition import CyclotronDefinition
 from cyclotron.core.errors import DefinitionChangedError
 from cyclotron.store import ROOM
-from cyclotron.workspace.access import Reaching
 from cyclotron.workspace.held import HeldCyclotron
+from cyclotron.workspace.learning import Learning
 from kapsoweb.accounts.access import access_record_by_name, access_records
 from kapsoweb.accounts.actions import check_name, hold_record
 from kapsoweb.accounts.errors import NameTakenError, RecordNotFound
@@ -17,7 +17,7 @@ from kapsoweb.accounts.roles import Role
 from kapsoweb.foundation import clock
 
 
-class Creating(Reaching):
+class Creating(Learning):
     """What the account holds, and what operators add to it."""
 
     def cyclotrons(self) -> QuerySet[Holding]:
@@ -72,6 +72,7 @@ class Creating(Reaching):
             actions.set_learning_interval(held.store, learn_every, now=clock.now())
             if learn_every != before:
                 self.audit(held, "cyclotron.changed", learnEvery=learn_every)
+                self._learn_when_due(held)
 
     def _named(self, name: str) -> HeldCyclotron:
         return HeldCyclotron(access_record_by_name(self.caller, ROOM, name, needs=Role.OPERATOR))

@@ -3,12 +3,12 @@
 from cyclotron.actions import queueing
 from cyclotron.actions.reviewing import RecordedReview
 from cyclotron.queries import AssignmentShown
-from cyclotron.workspace.access import Reaching
+from cyclotron.workspace.learning import Learning
 from kapsoweb.accounts.roles import Role
 from kapsoweb.foundation import clock
 
 
-class Reviewing(Reaching):
+class Reviewing(Learning):
     """What reviewers do with the queue, in the caller's name."""
 
     def take(self, cyclotron_id: str, classifier: str | None = None) -> AssignmentShown | None:
@@ -38,6 +38,7 @@ class Reviewing(Reaching):
             )
             if recorded.new:
                 self.audit(held, "review.recorded", review=recorded.identity, item=recorded.item_id, label=label)
+                self._learn_when_due(held)
         return recorded
 
     def skip(self, cyclotron_id: str, assignment_id: str) -> None:

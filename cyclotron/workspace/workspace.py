@@ -122,6 +122,7 @@ class Workspace(Creating, Reviewing, Importing):
             )
             if recorded.new:
                 self.audit(held, "review.recorded", review=identity, item=recorded.item_id, label=label)
+                self._learn_when_due(held)
         return recorded
 
     def undo(self, cyclotron_id: str, *, identity: str) -> bool:

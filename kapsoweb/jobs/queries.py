@@ -37,6 +37,11 @@ def jobs_of(
     return Page.of(list(rows.order_by("-id")[: limit + 1]), limit)
 
 
+def newest_job(kind: str, *, record_id: str) -> Job | None:
+    """The job of a kind that was queued last for a record."""
+    return Job.objects.filter(kind=kind, record_id=record_id).order_by("-id").first()
+
+
 def unfinished_count(account_id: str) -> int:
     """How many of an account's jobs wait or run."""
     return Job.objects.filter(account_id=account_id, state__in=(JobState.QUEUED, JobState.RUNNING)).count()

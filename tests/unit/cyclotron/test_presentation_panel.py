@@ -127,7 +127,7 @@ def test_status_counts_carry_what_they_are_made_of() -> None:
         training_reviews=511,
         next_learning_in=9,
     )
-    facts = {fact.name: fact for fact in status_facts(status)}
+    facts = {fact.name: fact for fact in status_facts(status, when_due="under way")}
     assert facts["Items"].text == "851"
     assert [(part.name, part.text) for part in facts["Items"].parts] == [
         ("audit", "170"),
@@ -137,6 +137,5 @@ def test_status_counts_carry_what_they_are_made_of() -> None:
     assert facts["Reviews"].text == "851"
     assert facts["Active version"].text == "4 of 6"
     assert facts["Next learning"].text == "in 9 reviews"
-    assert {fact.name: fact.text for fact in status_facts(replace(status, next_learning_in=0))}[
-        "Next learning"
-    ] == "due now"
+    due = status_facts(replace(status, next_learning_in=0), when_due="under way")
+    assert {fact.name: fact.text for fact in due}["Next learning"] == "under way"
