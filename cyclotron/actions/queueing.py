@@ -84,7 +84,7 @@ def answer_assignment(
         else:
             held = _held(store, assignment_id, reviewer)
             classifier, decision_id = held.classifier.name, held.decision_id
-        recorded = record_review(
+        return record_review(
             store,
             identity=assignment_id,
             decision_id=decision_id,
@@ -95,8 +95,6 @@ def answer_assignment(
             reason_code=reason_code,
             now=now,
         )
-        store.all(Assignment).filter(id=assignment_id).delete()
-    return recorded
 
 
 def skip_assignment(store: Store, assignment_id: str, *, reviewer: str, now: datetime) -> None:

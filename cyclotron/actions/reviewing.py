@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import F
+from django.db.models import F, OuterRef
 
 from cyclotron.actions.events import append_event
 from cyclotron.actions.waiting import end_waiting, wait_again
@@ -16,7 +16,9 @@ from cyclotron.core.errors import (
 )
 from cyclotron.endpoints import definition_of
 from cyclotron.labels import teaches
-from cyclotron.models import Classifier, Decision, Review
+from cyclotron.looking_up import there_is
+from cyclotron.models import Assignment, Classifier, Decision, Review
+from cyclotron.queries.review_queue import ASSIGNMENT, waiting_items
 from cyclotron.store import Store
 from kapsoweb.foundation.canonical import check_text, digest
 
@@ -55,7 +57,8 @@ def record_review(
     it. A caller may say `reviewer` of an item that was sent; saying anything else is refused unless it is what the
     engine derives. A label that follows another is a correction and inherits the selection of the review it corrects,
     unless the caller says that the reviewer chose it. The same identity again records nothing; with other content it is
-    an error.
+    an error. An identity that begins as those of assignments do is for whoever holds the item by it, and for nobody
+    else.
     """
     check_identity(identity)
     if not reviewer:
@@ -83,6 +86,7 @@ def record_review(
         decision = store.all(Decision).filter(id=decision_id).select_related("item").first()
         if decision is None:
             raise NoSuchDecisionError("there is no such decision.", decision=decision_id)
+        assignment = _assignment(store, identity, classifier_row, decision.item_id, reviewer)
         corrected = _latest_label(store, classifier_row, decision.item_id) if label is not None else None
         review = Review.objects.using(store.using).create(
             cyclotron_id=store.cyclotron_id,
@@ -99,6 +103,8 @@ def record_review(
             content_digest=content,
             recorded_at=now,
         )
+        if assignment is not None:
+            assignment.delete()
         end_waiting(store, review)
         if label is not None and teaches(store, classifier_row, decision.item):
             store.all(Classifier).filter(pk=classifier_row.pk).update(training_reviews=F("training_reviews") + 1)
@@ -142,6 +148,23 @@ def undo_review(store: Store, *, identity: str, actor: str, now: datetime) -> bo
             now=now,
         )
     return True
+
+
+def _assignment(store: Store, identity: str, classifier: Classifier, item_id: int, reviewer: str) -> Assignment | None:
+    """The assignment by which the reviewer holds the item, None for an identity of another form; refused otherwise."""
+    prefix = f"{ASSIGNMENT}_"
+    if identity[: len(prefix)].lower() != prefix:  # SQLite, too, finds answers of the queue whatever their case
+        return None
+    waiting = there_is(waiting_items(store, classifier).filter(item_id=OuterRef("item_id")))
+    rows = store.all(Assignment).filter(waiting, id=identity, reviewer=reviewer)
+    held = rows.filter(classifier=classifier, item_id=item_id).first()
+    if held is None:
+        raise InvalidReviewError(
+            f"a review's identity may begin with {prefix} only where it is that of the item in the reviewer's hands; "
+            "choose another. Nothing was recorded.",
+            review=identity,
+        )
+    return held
 
 
 def _check_label(classifier: Classifier, label: str | None) -> None:

@@ -265,6 +265,18 @@ def test_the_queue_hands_each_item_to_one_reviewer(operator: Program, where: str
     assert bob.post(f"{where}/queue/undo-last").json() == {"assignment": None}
 
 
+def test_a_review_may_not_take_the_name_of_an_answer_to_the_queue(operator: Program, where: str) -> None:
+    decided = decide(operator, where, "record-0")
+    held = operator.post(f"{where}/queue/take").json()["assignment"]
+    body = {"decisionId": decided["decisionId"], "label": "include"}
+    refused = operator.post(f"{where}/reviews", {**body, "reviewId": "as_mine"})
+    assert refusal(refused) == (400, "invalid-review")
+    stranger = Program(role=Role.REVIEWER)
+    assert refusal(stranger.post(f"{where}/reviews", {**body, "reviewId": held["id"]})) == (400, "invalid-review")
+    assert operator.get(f"{where}/reviews").json()["items"] == []
+    assert operator.post(f"{where}/assignments/{held['id']}/answer", {"label": "include"}).status_code == 201
+
+
 def test_an_empty_queue_has_nothing_to_take(operator: Program, where: str) -> None:
     assert operator.post(f"{where}/queue/take").json() == {"assignment": None}
     assert refusal(operator.post(f"{where}/queue/take", {"classifier": "other"})) == (404, "no-such-classifier")

@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 
 from cyclotron.actions import record_review, undo_review
+from cyclotron.actions.queueing import answer_assignment, take_item
+from cyclotron.actions.reviewing import RecordedReview
 from cyclotron.core.draws import selection_draw
 from cyclotron.core.errors import (
     InvalidItemError,
@@ -39,6 +41,42 @@ def unsent(bench: Workbench, partition: str = "training") -> Any:
 
 
 # Identity and content --------------------
+
+
+@pytest.mark.parametrize("identity", ["as_1", "as_", "AS_1", "As_01jkm3x7e8r5v9z2q4t6w8y0ad"])
+def test_identities_of_assignments_are_for_whoever_holds_the_item(bench: Workbench, identity: str) -> None:
+    decided = bench.decide("a")
+    events = bench.store.all(Event).count()
+    with pytest.raises(InvalidReviewError) as refused:
+        bench.review(decided, "include", identity)
+    assert refused.value.detail["review"] == identity
+    assert (bench.store.all(Review).count(), bench.store.all(Event).count()) == (0, events)
+    for other in ("as", "assigned", "has_1", " as_1"):
+        assert bench.review(decided, "include", other).new
+
+
+def test_an_assignment_is_answered_directly_by_whoever_holds_its_item_alone(bench: Workbench) -> None:
+    first, second = bench.decide("a"), bench.decide("b")
+    held = take_item(bench.store, reviewer="ada", now=NOW)
+    assert held is not None
+
+    def review(reviewer: str, decision_id: str) -> RecordedReview:
+        return record_review(
+            bench.store, identity=held.id, decision_id=decision_id, label="include", reviewer=reviewer, now=NOW
+        )
+
+    for reviewer, decision_id in (("ben", first.decision_id), ("ada", second.decision_id)):
+        with pytest.raises(InvalidReviewError):
+            review(reviewer, decision_id)
+    assert not bench.store.all(Review).exists()
+    assert review("ada", first.decision_id).new
+    assert not review("ada", first.decision_id).new
+    assert not answer_assignment(bench.store, held.id, reviewer="ada", label="include", now=NOW).new
+    # Undone, its item waits again, and is handed out by another assignment: the answer of this one is taken back.
+    undo_review(bench.store, identity=held.id, actor="ada", now=NOW)
+    again = take_item(bench.store, reviewer="ada", now=NOW)
+    assert again is not None
+    assert (again.item_id, again.id == held.id) == ("a", False)
 
 
 def test_the_same_review_again_records_nothing_and_says_so(bench: Workbench) -> None:
