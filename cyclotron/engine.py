@@ -1,7 +1,8 @@
 """The Python interface of a cyclotron: what an application that embeds one calls. Source: spec held-out, section 7.
 
-Methods that may call a model are asynchronous; they do their work in a thread. The handle counts its model requests
-against `max_requests` for as long as it is open.
+Methods that may call a model are asynchronous; they do their work in a thread, and raise `LiveCallsOffError` before
+anything is spent where the settings have `KAPSOWEB_ALLOW_LIVE` off. The handle counts its model requests against
+`max_requests` for as long as it is open.
 """
 
 import asyncio
@@ -13,11 +14,10 @@ from typing import Any, ParamSpec, TypeVar
 from asgiref.sync import sync_to_async
 from django.db import connections
 
-from cyclotron import actions, queries
+from cyclotron import queries
 from cyclotron.actions.asking import Asker, Ceiling, Guard
-from cyclotron.actions.deciding import DecidedItem, decide_item
-from cyclotron.actions.evaluating import evaluate_inside
-from cyclotron.actions.learning import Learned, learn_if_due
+from cyclotron.actions.deciding import DecidedItem
+from cyclotron.actions.learning import Learned
 from cyclotron.actions.reviewing import RecordedReview
 from cyclotron.adapters.decision_model import DecisionModel
 from cyclotron.core.definition import CyclotronDefinition
@@ -33,6 +33,7 @@ from cyclotron.plan import make_plan
 from cyclotron.queries import EventPage
 from cyclotron.store import Store
 from cyclotron.workspace import Workspace
+from cyclotron.workspace.program import HostWrites, LabWrites
 from kapsoweb.accounts.access import local_caller
 from kapsoweb.accounts.caller import Door
 from kapsoweb.foundation import clock
@@ -68,12 +69,24 @@ def _in_any_context(method: Callable[Given, Returned]) -> Callable[Given, Return
 
 
 class Cyclotron:
-    """An open cyclotron: a store, a model and a ceiling on the requests that this open may make."""
+    """An open cyclotron: a store, a model and a ceiling on the requests that this open may make.
 
-    def __init__(self, store: Store, model: DecisionModel, *, max_requests: int | None = None) -> None:
+    `open` gives one of the lab, where each write leaves an audit entry. A host makes one of a store of its own, whose
+    writes it records itself; `writes` is for whoever writes in another way.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        model: DecisionModel,
+        *,
+        max_requests: int | None = None,
+        writes: HostWrites | None = None,
+    ) -> None:
         self.store = store
         self.model = model
         self.ceiling = Ceiling(max_requests)
+        self._writes = writes or HostWrites(store)
 
     @classmethod
     @_in_any_context
@@ -90,7 +103,9 @@ class Cyclotron:
         """
         if not location.startswith(LAB):
             raise InvalidDefinitionError(f"a store of the lab is written {LAB}NAME.", location=location)
-        return cls(open_store(location.removeprefix(LAB), definition), model, max_requests=max_requests)
+        store = open_store(location.removeprefix(LAB), definition)
+        writes = LabWrites(store, local_caller(Door.PYTHON))
+        return cls(store, model, max_requests=max_requests, writes=writes)
 
     def __enter__(self) -> "Cyclotron":
         return self
@@ -109,11 +124,10 @@ class Cyclotron:
         execution_guard: Guard | None = None,
     ) -> DecidedItem:
         """Decide one item; see `cyclotron.actions.deciding.decide_item`."""
-        return await sync_to_async(decide_item)(
+        return await sync_to_async(self._writes.decide)(
             self._asker(execution_guard),
             identity=item_id,
             values=values,
-            now=clock.now(),
             review_rate=review_rate,
             audit_rate=audit_rate,
             low_confidence=low_confidence,
@@ -121,7 +135,7 @@ class Cyclotron:
 
     async def learn(self, *, execution_guard: Guard | None = None) -> Sequence[Learned]:
         """Run the learning that is due, if any."""
-        return await sync_to_async(learn_if_due)(self._asker(execution_guard), now=clock.now())
+        return await sync_to_async(self._writes.learn)(self._asker(execution_guard))
 
     @_in_any_context
     def review(
@@ -137,23 +151,21 @@ class Cyclotron:
         selected_by: str | None = None,
     ) -> RecordedReview:
         """Record a review; see `cyclotron.actions.reviewing.record_review`."""
-        return actions.record_review(
-            self.store,
+        return self._writes.review(
+            reviewer,
             identity=review_id,
             decision_id=decision_id,
             label=label,
-            reviewer=reviewer,
             classifier=classifier,
             explanation=explanation,
             reason_code=reason_code,
             selected_by=selected_by,
-            now=clock.now(),
         )
 
     @_in_any_context
     def undo(self, review_id: str, *, actor: str) -> bool:
         """Retract a review; False when it had been undone already."""
-        return actions.undo_review(self.store, identity=review_id, actor=actor, now=clock.now())
+        return self._writes.undo(review_id, actor)
 
     @_in_any_context
     def labels(self, classifier: str | None = None) -> list[CurrentLabel]:
@@ -173,7 +185,7 @@ class Cyclotron:
     @_in_any_context
     def freeze_held_out_set(self, classifier: str | None = None) -> SetSummary:
         """Freeze the eligible labels; no model call."""
-        return actions.freeze_held_out_set(self.store, classifier, now=clock.now())
+        return self._writes.freeze(classifier)
 
     @_in_any_context
     def held_out_request_bound(self, classifier: str | None = None) -> int:
@@ -204,13 +216,9 @@ class Cyclotron:
     ) -> dict[str, Any]:
         row = self.store.classifier(classifier)
         plan = make_plan(self.store, row, model=self.model.identity, set_id=set_id, minimum_per_label=minimum_per_label)
-        ended = evaluate_inside(
-            self.store,
+        ended = self._writes.evaluate(
+            self._asker(guard),
             row.name,
-            model=self.model,
-            ceiling=self.ceiling,
-            clock=clock.now,
-            guard=guard,
             confirmed_bound=plan.bound,
             confirmed_plan=plan.digest,
             set_id=set_id,

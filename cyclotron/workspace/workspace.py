@@ -23,6 +23,7 @@ from cyclotron.core.verdict import DEFAULT_MINIMUM_PER_LABEL
 from cyclotron.service import HeldOutService
 from cyclotron.workspace.access import require_live
 from cyclotron.workspace.creating import Creating
+from cyclotron.workspace.held import HeldCyclotron
 from cyclotron.workspace.importing import Importing
 from cyclotron.workspace.reviewing import Reviewing
 from kapsoweb.accounts.errors import NotAllowedError
@@ -42,6 +43,11 @@ class Workspace(Creating, Reviewing, Importing):
             account_id=self.caller.account.id,
             actions=self,
         )
+
+    @property
+    def speaker(self) -> str:
+        """Whose word a review or an undo is."""
+        return self.caller.actor
 
     @contextmanager
     def _opened(self, cyclotron_id: str, max_requests: int | None = None) -> Iterator[Asker]:
@@ -64,7 +70,7 @@ class Workspace(Creating, Reviewing, Importing):
         held = self.open(cyclotron_id, needs=Role.OPERATOR)
         require_live()
         decided = decide_item(
-            Asker(held.store, decision_model(), clock.now),
+            self._asker(held),
             identity=identity,
             values=values,
             now=clock.now(),
@@ -90,7 +96,7 @@ class Workspace(Creating, Reviewing, Importing):
         """
         with self.writing(cyclotron_id, Role.OPERATOR) as held:
             require_live()
-            asker = Asker(held.store, decision_model(), clock.now)
+            asker = self._asker(held)
             self.audit(held, "replay.started", rows=len(rows))
         return replay_rows(asker, rows, classifier=classifier, reviewer=self.caller.actor, progress=progress)
 
@@ -113,7 +119,7 @@ class Workspace(Creating, Reviewing, Importing):
                 identity=identity,
                 decision_id=decision_id,
                 label=label,
-                reviewer=self.caller.actor,
+                reviewer=self.speaker,
                 classifier=classifier,
                 explanation=explanation,
                 reason_code=reason_code,
@@ -135,7 +141,7 @@ class Workspace(Creating, Reviewing, Importing):
                     needed=Role.OPERATOR.value,
                     role=self.caller.role.value,
                 )
-            undone = actions.undo_review(held.store, identity=identity, actor=self.caller.actor, now=clock.now())
+            undone = actions.undo_review(held.store, identity=identity, actor=self.speaker, now=clock.now())
             if undone:
                 self.audit(held, "review.undone", review=identity)
         return undone
@@ -193,3 +199,7 @@ class Workspace(Creating, Reviewing, Importing):
             cancel_evaluation(held.store, evaluation_id, now=clock.now())
             if before.state == "running" and not before.cancel_requested:
                 self.audit(held, "evaluation.cancelled", evaluation=evaluation_id)
+
+    def _asker(self, held: HeldCyclotron) -> Asker:
+        """What asks the lab's decision model on behalf of a cyclotron."""
+        return Asker(held.store, decision_model(), clock.now)

@@ -131,4 +131,4 @@ WHOLE_ACCOUNT: dict[str, Call] = {
     ),
 }
 EVERY_CALL = {**CALLS, **WHOLE_ACCOUNT}
-OTHER_METHODS = {"cyclotrons", "writing", "audit"}  # a list that every role sees, and what methods are made of
+OTHER_METHODS = {"cyclotrons", "writing", "audit", "speaker"}  # what every role sees, and what methods are made of

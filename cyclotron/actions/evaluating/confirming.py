@@ -4,7 +4,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Required, TypedDict, Unpack
 
-from cyclotron.actions.asking import Ceiling, Guard
+from cyclotron.actions.asking import Asker, Ceiling, Guard
 from cyclotron.actions.evaluating.running import run_evaluation
 from cyclotron.actions.evaluating.starting import StartedEvaluation, start_evaluation
 from cyclotron.adapters.decision_model import DecisionModel
@@ -64,7 +64,20 @@ def evaluate_inside(
     started = start_evaluation(
         store, classifier, model=model.identity, ceiling_left=ceiling.left, now=clock(), **confirmation
     )
+    return run_inside(Asker(store, model, clock, ceiling, guard), started)
+
+
+def run_inside(asker: Asker, started: StartedEvaluation) -> StartedEvaluation:
+    """Run a new evaluation to its end; give any other back as it is, for another call has it."""
     if not started.new:
         return started
-    ended = run_evaluation(store, started.id, model=model, fence=1, clock=clock, guard=guard, ceiling=ceiling)
+    ended = run_evaluation(
+        asker.store,
+        started.id,
+        model=asker.model,
+        fence=1,
+        clock=asker.clock,
+        guard=asker.guard,
+        ceiling=asker.ceiling,
+    )
     return StartedEvaluation(started.id, ended.state, "", new=True)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from asgiref.sync import async_to_sync
+from pytest_django.fixtures import Settings
 
 from cyclotron import queries
 from cyclotron.actions.evaluating import cancel_evaluation
@@ -18,6 +19,7 @@ from cyclotron.core.errors import (
     EvaluationRunningError,
     InvalidDefinitionError,
     InvalidEvaluationError,
+    LiveCallsOffError,
     ModelError,
     NoHeldOutSetError,
     NoSuchClassifierError,
@@ -42,7 +44,7 @@ from cyclotron.models import (
 from cyclotron.store import Store
 from kapsoweb.accounts.access import access_record, local_caller
 from kapsoweb.accounts.errors import InvalidNameError, RecordNotFound
-from kapsoweb.accounts.models import Holding
+from kapsoweb.accounts.models import AuditEntry, Holding
 from kapsoweb.foundation.errors import KapsoError
 from tests.support.cyclotrons import NOW, CountingModel, classifier, definition, identities
 from tests.support.races import in_threads
@@ -139,6 +141,98 @@ def test_a_cyclotron_that_is_gone_is_missing_in_words() -> None:
         Store("default", "cy_unknown").cyclotron()
     with pytest.raises(KapsoError):
         Cyclotron(Store("default", "cy_unknown"), CountingModel()).freeze_held_out_set()
+
+
+# The audit log, and calls that are switched off --------------------
+
+
+def audited() -> list[str]:
+    entries = list(AuditEntry.objects.order_by("id"))
+    assert {(entry.actor, entry.door) for entry in entries} <= {("command line", "python")}
+    return [entry.action for entry in entries]
+
+
+def learn(cyclotron: Cyclotron) -> Any:
+    return async_to_sync(cyclotron.learn)()
+
+
+def test_each_write_leaves_one_audit_entry_and_what_changes_nothing_leaves_none() -> None:
+    cyclotron = Cyclotron.open("lab:tried", definition(learn_every=1), CountingModel())
+    decided = decide(cyclotron, identities("training", 1)[0])
+    said: dict[str, Any] = {"review_id": "said", "decision_id": decided.decision_id, "label": "include"}
+    for _ in range(2):
+        assert cyclotron.review(**said, reviewer="ada").label == "include"
+    assert learn(cyclotron)
+    assert not learn(cyclotron)
+    assert [cyclotron.undo("said", actor="ben") for _ in range(2)] == [True, False]
+    reviewed(cyclotron, 1)
+    assert cyclotron.freeze_held_out_set() == cyclotron.freeze_held_out_set()
+    evaluate(cyclotron)
+    assert audited() == [
+        "cyclotron.created",
+        "item.decided",
+        "review.recorded",
+        "cyclotron.learned",
+        "review.undone",
+        "item.decided",
+        "review.recorded",
+        "set.frozen",
+        "evaluation.confirmed",
+    ]
+    first = Review.objects.get(identity="said")
+    assert (first.reviewer, first.undone_by) == ("ada", "ben")
+
+
+def test_what_is_refused_leaves_no_audit_entry() -> None:
+    cyclotron = opened()
+    decided = decide(cyclotron, "item")
+    before = audited()
+    for refused in (
+        lambda: decide(cyclotron, "item", values={"text": "other"}),
+        lambda: cyclotron.review("said", decided.decision_id, "maybe", reviewer="ada"),
+        lambda: cyclotron.review("said", decided.decision_id, "include", reviewer=""),
+        lambda: cyclotron.undo("said", actor="ada"),
+        cyclotron.freeze_held_out_set,
+        lambda: evaluate(cyclotron),
+    ):
+        with pytest.raises(KapsoError):
+            refused()
+    assert audited() == before
+
+
+@pytest.mark.parametrize("host", [False, True])
+def test_with_calls_off_nothing_is_asked_and_the_rest_goes_on(settings: Settings, host: bool) -> None:
+    cyclotron = Cyclotron.open("lab:tried", definition(learn_every=1), CountingModel())
+    for name in identities("training", 2):
+        cyclotron.review(name, decide(cyclotron, name).decision_id, "include", reviewer="ada")
+    reviewed(cyclotron, 2)
+    cyclotron.freeze_held_out_set()
+    if host:
+        cyclotron = Cyclotron(cyclotron.store, cyclotron.model)
+    model = CountingModel(identity="counting/2")
+    cyclotron.model = model
+    settings.KAPSOWEB_ALLOW_LIVE = False
+    before = [kind.objects.count() for kind in (Decision, LearningStep, Evaluation, Permit, AuditEntry)]
+    for refused in (lambda: decide(cyclotron, "new"), lambda: learn(cyclotron), lambda: evaluate(cyclotron)):
+        with pytest.raises(LiveCallsOffError):
+            refused()
+    assert model.count == 0
+    assert [kind.objects.count() for kind in (Decision, LearningStep, Evaluation, Permit, AuditEntry)] == before
+    assert cyclotron.undo(identities("training", 1)[0], actor="ada")
+    assert cyclotron.freeze_held_out_set().size == 2
+    assert cyclotron.held_out_request_bound() == 2
+
+
+def test_a_host_whose_settings_know_no_flag_calls_its_model_and_keeps_its_own_records(settings: Settings) -> None:
+    store = opened().store
+    before = audited()
+    del settings.KAPSOWEB_ALLOW_LIVE
+    cyclotron = Cyclotron(store, CountingModel())
+    reviewed(cyclotron, 1)
+    cyclotron.freeze_held_out_set()
+    assert evaluate(cyclotron)["heldOutSet"]["size"] == 1
+    assert learn(cyclotron) == []
+    assert audited() == before
 
 
 # The whole way --------------------
