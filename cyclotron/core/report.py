@@ -92,6 +92,8 @@ class Findings:
     rarest: RarestLabel
     verdict: Verdict
     summary: str
+    unmeasured_summary: str
+    """The summary as it was written before the interval's own error had been measured."""
 
 
 def findings_of(
@@ -118,21 +120,30 @@ def findings_of(
         change=intervals.change,
     )
     change = change_points(before.balanced_accuracy, after.balanced_accuracy)
-    summary = change_summary(
-        SummaryFacts(
-            verdict=verdict,
-            before=before.balanced_accuracy,
-            after=after.balanced_accuracy,
-            change_points=change,
-            interval=intervals.change,
-            scored=columns.size,
-            rarest=rarest,
-            minimum_per_label=minimum_per_label,
-            outcomes=outcomes,
-            p_value=p_value,
-        )
+    facts = SummaryFacts(
+        verdict=verdict,
+        before=before.balanced_accuracy,
+        after=after.balanced_accuracy,
+        change_points=change,
+        interval=intervals.change,
+        scored=columns.size,
+        rarest=rarest,
+        minimum_per_label=minimum_per_label,
+        outcomes=outcomes,
+        p_value=p_value,
     )
-    return Findings(before, after, change, intervals, outcomes, p_value, rarest, verdict, summary)
+    return Findings(
+        before=before,
+        after=after,
+        change_points=change,
+        intervals=intervals,
+        outcomes=outcomes,
+        p_value=p_value,
+        rarest=rarest,
+        verdict=verdict,
+        summary=change_summary(facts),
+        unmeasured_summary=change_summary(facts, with_measured=False),
+    )
 
 
 def learned_nothing(version: int, refits: int) -> bool:

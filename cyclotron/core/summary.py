@@ -6,6 +6,7 @@ Only `improved` is worded as a claim. The paragraph follows from the report's nu
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from cyclotron.core.coverage import measured_coverage
 from cyclotron.core.intervals import Interval
 from cyclotron.core.outcome import Outcome
 from cyclotron.core.verdict import RarestLabel, Verdict
@@ -21,8 +22,6 @@ class SummaryFacts:
     """What the paragraph is written from.
 
     `before` and `after` are balanced accuracies (shares); `change_points` and its `interval` are percentage points.
-    `measured_coverage` is the share of intervals that held the true change in a coverage study of sets like this one;
-    None as long as no study has measured it.
     """
 
     verdict: Verdict
@@ -35,20 +34,25 @@ class SummaryFacts:
     minimum_per_label: int
     outcomes: Mapping[Outcome, int]
     p_value: float
-    measured_coverage: float | None = None
 
 
-def change_summary(facts: SummaryFacts) -> str:
-    """The report's `change.summary`."""
-    first = headline(
+def change_summary(facts: SummaryFacts, *, with_measured: bool = True) -> str:
+    """The report's `change.summary`. Without what was measured of the interval it is as older reports have it."""
+    summary = " ".join((_first(facts), _claim(facts), _counts(facts), _basis(facts)))
+    too_narrow = _too_narrow(facts)
+    if not too_narrow:
+        return summary
+    return f"{summary} {too_narrow}{_measured(facts) if with_measured else ''}."
+
+
+def _first(facts: SummaryFacts) -> str:
+    return headline(
         verdict=facts.verdict,
         before=facts.before,
         after=facts.after,
         change_points=facts.change_points,
         interval=facts.interval,
     )
-    rest = (_claim(facts), _counts(facts), _basis(facts), _too_narrow(facts))
-    return " ".join(sentence for sentence in (first, *rest) if sentence)
 
 
 def headline(
@@ -120,9 +124,15 @@ def _too_narrow(facts: SummaryFacts) -> str:
         reasons.append(f"the rarest label has fewer than {FEW_ITEMS} items")
     if not reasons:
         return ""
-    sentence = f"The interval is known to be too narrow where, as here, {' and '.join(reasons)}"
-    if facts.measured_coverage is None:
-        return f"{sentence}."
+    return f"The interval is known to be too narrow where, as here, {' and '.join(reasons)}"
+
+
+def _measured(facts: SummaryFacts) -> str:
+    measured = measured_coverage(facts.rarest.count)
+    if measured is None:
+        return ""
     return (
-        f"{sentence}: in a coverage study of such sets it held the true change in {percent(facts.measured_coverage)}."
+        f": in simulated sets with {grouped(measured.rarest)} items of the rarest label {percent(measured.held)} of "
+        f"intervals held the true change, and {percent(measured.false_improved)} of sets without one would have been "
+        "called improved"
     )

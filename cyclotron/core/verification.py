@@ -163,6 +163,8 @@ def _number_checks(report: Mapping[str, Any], found: Findings) -> Iterator[Check
     for side, metrics in (("before", found.before), ("after", found.after)):
         yield from _compare(f"{side}.metrics", metrics.as_json(), report[side]["metrics"])
     headline, change = headline_json(found), change_json(found)
+    if report["change"]["summary"] == found.unmeasured_summary:
+        change["summary"] = found.unmeasured_summary
     if with_intervals:
         yield _equal("heldOutSet.scoringNote", SCORING_NOTE, report["heldOutSet"]["scoringNote"])
     else:

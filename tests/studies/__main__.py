@@ -1,7 +1,8 @@
-"""`python -m tests.studies NAME [--seeds N] [--to FOLDER]`: repeat one of the studies in `docs/studies`.
+"""`python -m tests.studies NAME [--seeds N] [--to FOLDER] [--redraw]`: repeat one of the studies in `docs/studies`.
 
-Writes NAME.json and NAME.svg into the folder; progress goes to standard error. A study is a module of this package with
-a NAME, a number of SEEDS, `study(seeds, say)`, which returns JSON, and `plot(found, figure)`.
+Writes NAME.json and draws NAME.svg from it; progress goes to standard error. `--redraw` draws what was found before.
+A study is a module of this package with a NAME, a number of SEEDS, `study(seeds, say)`, which returns JSON, and
+`plot(found, figure)`.
 """
 
 import argparse
@@ -35,13 +36,19 @@ def main() -> int:
     parser.add_argument("name", choices=sorted(STUDIES))
     parser.add_argument("--seeds", metavar="N", type=int, help="fewer seeds, for a first look")
     parser.add_argument("--to", metavar="FOLDER", type=Path, default=ROOT / "docs/studies")
+    parser.add_argument("--redraw", action="store_true", help="only draw what NAME.json holds")
     chosen = parser.parse_args()
     module = STUDIES[chosen.name]
-    seeds = chosen.seeds or module.SEEDS
-    found: dict[str, Any] = {"study": module.NAME, "computedFrom": _computed_from(), **module.study(seeds, say)}
-    chosen.to.mkdir(parents=True, exist_ok=True)
-    (chosen.to / f"{module.NAME}.json").write_text(json.dumps(_rounded(found), indent=1) + "\n")
-    draw(found, module.plot, chosen.to / f"{module.NAME}.svg")
+    record = chosen.to / f"{module.NAME}.json"
+    if not chosen.redraw:
+        found = {
+            "study": module.NAME,
+            "computedFrom": _computed_from(),
+            **module.study(chosen.seeds or module.SEEDS, say),
+        }
+        chosen.to.mkdir(parents=True, exist_ok=True)
+        record.write_text(json.dumps(_rounded(found), indent=1) + "\n")
+    draw(json.loads(record.read_text()), module.plot, record.with_suffix(".svg"))
     return 0
 
 

@@ -141,6 +141,6 @@ def plot(found: dict[str, Any], figure: Figure) -> None:
         axes.set_xlabel("held-out items of the rarest label")
         axes.set_ylabel("share of sets")
         axes.set_title(title, fontsize=10)
-    left.set_ylim(0.85, 1.0)
+    left.set_ylim(0.7, 1.0)
     right.set_ylim(0.0, 0.1)
     right.legend(frameon=False)

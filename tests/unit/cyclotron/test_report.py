@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from cyclotron.core.coverage import MEASURED
 from cyclotron.core.errors import (
     InvalidEvaluationError,
     InvalidReportError,
@@ -277,8 +278,22 @@ def test_the_summary_says_where_the_interval_is_known_to_be_too_narrow(
     assert ("known to be too narrow" in change_summary(facts)) == narrow
 
 
-def test_a_measured_coverage_is_told_with_it_once_there_is_one() -> None:
-    facts = replace(FACTS, rarest=RarestLabel("include", 12))
-    assert change_summary(facts).endswith("where, as here, the rarest label has fewer than 30 items.")
-    measured = change_summary(replace(facts, measured_coverage=0.912))
-    assert measured.endswith("in a coverage study of such sets it held the true change in 91.2%.")
+@pytest.mark.parametrize(
+    ("rarest", "quoted"), [(9, None), (10, 10), (14, 10), (15, 15), (29, 15), (30, 30), (99, 30), (5_000, 300)]
+)
+def test_what_was_measured_with_as_many_items_or_the_next_fewer_is_told_with_it(
+    rarest: int, quoted: int | None
+) -> None:
+    facts = replace(FACTS, verdict=Verdict.IMPROVED, p_value=0.2, rarest=RarestLabel("include", rarest))
+    told = change_summary(facts)
+    earlier = change_summary(facts, with_measured=False)
+    if quoted is None:
+        assert told == earlier
+        assert told.endswith(" items.")
+    else:
+        (measured,) = [measured for measured in MEASURED if measured.rarest == quoted]
+        assert told == (
+            f"{earlier[:-1]}: in simulated sets with {quoted} items of the rarest label {100 * measured.held:.1f}% of "
+            f"intervals held the true change, and {100 * measured.false_improved:.1f}% of sets without one would have "
+            "been called improved."
+        )

@@ -168,6 +168,15 @@ def test_a_report_from_before_intervals_existed_is_checked_as_far_as_it_goes() -
     assert found_out(with_leaf(old, ("change", "gained"), 23))
 
 
+def test_a_summary_from_before_the_intervals_own_error_was_measured_is_accepted() -> None:
+    summary = EXAMPLE["change"]["summary"]
+    earlier = summary[: summary.index(": in simulated sets")] + "."
+    assert verify_report(with_leaf(EXAMPLE, ("change", "summary"), earlier)).ok
+    assert not verify_report(
+        with_leaf(EXAMPLE, ("change", "summary"), summary.replace("sets with 15", "sets with 30"))
+    ).ok
+
+
 def test_a_label_that_is_not_declared_leaves_nothing_to_compute() -> None:
     odd = with_leaf(EXAMPLE, ("items", 0, "label"), "perhaps")
     verification = verify_report(odd)
