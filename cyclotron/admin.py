@@ -23,6 +23,7 @@ from cyclotron.models import (
     FileImport,
     HeldOutItem,
     HeldOutSet,
+    ImportTally,
     Item,
     LearningStep,
     MlModelRecord,
@@ -307,3 +308,14 @@ class FileImportAdmin(LargeTableAdmin):
     search_fields = ("id", "filename", "created_by")
     deferred = ("content",)
     exclude = ("content",)
+
+
+@admin.register(ImportTally)
+class ImportTallyAdmin(LargeTableAdmin):
+    """How many rows of each import were new."""
+
+    cyclotron_path = "file_import__cyclotron_id"
+    list_display = ("file_import", "recorded")
+    list_select_related = ("file_import",)
+    search_fields = ("file_import__id", "file_import__filename")
+    deferred = ("file_import__content",)

@@ -1,5 +1,6 @@
 """Deciding items: one request a classifier, one decision with its selection. Source: spec held-out, section 1."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -56,11 +57,13 @@ def decide_item(
     review_rate: float = 1.0,
     audit_rate: float = 0.05,
     low_confidence: float | None = None,
+    recording: Callable[[Item], None] | None = None,
 ) -> DecidedItem:
     """Decide one item with every classifier and draw whether it goes to review.
 
     `values` is a JSON object whose input fields hold text; it is kept with the item and may not change afterwards.
     Rates are shares 0..1 (not both 0); a decision whose lowest confidence is below `low_confidence` is always sent.
+    `recording` is called with the item in the transaction that records the decision, before it does; it may raise.
     """
     store = asker.store
     values_digest = check_item(identity, values)
@@ -82,6 +85,8 @@ def decide_item(
     with store.transaction():
         locked = store.lock()
         item = item_of(store, locked.seed, identity, values, values_digest, now)
+        if recording is not None:
+            recording(item)
         selection = select(
             number=item.selection_draw,
             confidence=min(output.decided.confidence for output in outputs.values()),

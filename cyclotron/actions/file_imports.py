@@ -4,6 +4,8 @@ import hashlib
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
+from django.db.models import F
+
 from cyclotron.actions.asking import Asker
 from cyclotron.actions.events import append_event
 from cyclotron.actions.replaying import Rates, replay_rows
@@ -11,7 +13,7 @@ from cyclotron.adapters.decision_model import DecisionModel
 from cyclotron.core.errors import CyclotronError
 from cyclotron.core.imports import MAX_BAD_ROWS, MAX_FILE_BYTES, MAX_FILE_NAME, ImportColumns, InvalidImportError
 from cyclotron.core.replay import ReplayRow
-from cyclotron.models import FileImport
+from cyclotron.models import FileImport, ImportTally
 from cyclotron.queries.file_imports import FILE_LIMITS, columns_of, file_import_record, known_rows, rows_of
 from cyclotron.store import Store
 from kapsoweb.foundation.canonical import check_text
@@ -88,6 +90,7 @@ def start_file_import(
             kind=JOB_KIND, payload=payload, account_id=account_id, record_id=store.cyclotron_id, now=now
         ).id
         found.save(using=store.using, update_fields=["columns", "known", "job_id"])
+        store.rows(ImportTally).create(file_import=found)
     return found
 
 
@@ -111,6 +114,12 @@ def run_file_import(
     if found.ended_at is not None or columns is None:
         return found
     rows, unfit = rows_of(found, columns)
+    # One that was started before there were tallies has what it counted when it last stopped.
+    tally, _ = store.rows(ImportTally).get_or_create(file_import=found, defaults={"recorded": found.recorded})
+
+    def count() -> None:
+        store.rows(ImportTally).filter(pk=tally.pk).update(recorded=F("recorded") + 1)
+
     done = replay_rows(
         Asker(store, model, clock),
         rows,
@@ -119,6 +128,7 @@ def run_file_import(
         rates=Rates(columns.review_rate, columns.audit_rate, columns.low_confidence),
         progress=progress,
         stop=stop,
+        count=count,
     )
     with store.transaction():
         locked = store.lock()
@@ -152,8 +162,9 @@ def discard_import(store: Store, import_id: str, *, now: datetime) -> None:
 
 
 def _count(store: Store, found: FileImport, rows: Sequence[ReplayRow], bad: Sequence[BadRow]) -> None:
-    """What came of it by now, whichever run did it: the rows that are there, less those that were there before."""
-    found.recorded = known_rows(store, found.classifier, rows).known - found.known
+    """What came of it by now, whichever run did it: the rows that it recorded, and the others that are there."""
+    found.recorded = store.rows(ImportTally).get(file_import=found).recorded
+    found.known = known_rows(store, found.classifier, rows).known - found.recorded
     found.bad = len(bad)
     found.bad_rows = [
         {"line": row.line, "column": row.column, "rule": row.rule, "message": row.sentence}

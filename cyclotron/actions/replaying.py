@@ -45,6 +45,10 @@ class Rates:
     low_confidence: float | None = None
 
 
+class _KnownByNowError(Exception):
+    """Another replay has recorded the row since this one looked."""
+
+
 def replay_rows(
     asker: Asker,
     rows: Sequence[ReplayRow],
@@ -54,8 +58,10 @@ def replay_rows(
     rates: Rates | None = None,
     progress: Callable[[int, int], None] | None = None,
     stop: Callable[[], bool] | None = None,
+    count: Callable[[], None] | None = None,
 ) -> Replayed:
-    """Replay rows in order, learning as it goes. `progress` is called with (rows passed, rows), `stop` before each row.
+    """Replay rows in order, learning as it goes. `progress` is called with (rows passed, rows), `stop` before each row,
+    `count` for each row that is new, in the transaction that records it.
 
     Rows without a label are decided at `rates`, and wait for a review where they are sent.
 
@@ -78,14 +84,14 @@ def replay_rows(
         if found is None:
             try:
                 if row.label is None:
-                    decide_item(asker, identity=row.item_id, values=values, now=asker.clock(), **asdict(rates))
+                    _decide_first(asker, row, values, rates, count)
                 else:
-                    _replay_row(asker, row_classifier, row, values, reviewer)
+                    _replay_row(asker, row_classifier, row, values, reviewer, count)
                     learned += learn_if_due(asker, now=asker.clock())
                 recorded += 1
             except InvalidItemError as error:
                 bad.append(BadRow(row.line, None, error.id, error.message))
-            except (ItemChangedError, ReviewChangedError):
+            except (ItemChangedError, ReviewChangedError, _KnownByNowError):
                 # Another replay of the row was first, and what it recorded is what counts.
                 found = _known(store, row_classifier, row, digest(values))
         if found:
@@ -114,16 +120,43 @@ def _known(store: Store, classifier: Classifier, row: ReplayRow, values_digest: 
     return ""
 
 
-def _replay_row(asker: Asker, classifier: Classifier, row: ReplayRow, values: dict[str, str], reviewer: str) -> None:
-    record_review(
-        asker.store,
-        identity=review_identity(classifier.name, row.item_id),
-        decision_id=_decision_of(asker, row, values),
-        label=row.label,
-        reviewer=reviewer,
-        classifier=classifier.name,
-        now=asker.clock(),
-    )
+def _decide_first(
+    asker: Asker, row: ReplayRow, values: dict[str, str], rates: Rates, count: Callable[[], None] | None
+) -> None:
+    """Decide an item of which there is no decision, whoever else decides it meanwhile."""
+
+    def recording(item: Item) -> None:
+        if asker.store.all(Decision).filter(item=item).exists():
+            raise _KnownByNowError
+        if count is not None:
+            count()
+
+    decide_item(asker, identity=row.item_id, values=values, now=asker.clock(), recording=recording, **asdict(rates))
+
+
+def _replay_row(
+    asker: Asker,
+    classifier: Classifier,
+    row: ReplayRow,
+    values: dict[str, str],
+    reviewer: str,
+    count: Callable[[], None] | None,
+) -> None:
+    decision_id = _decision_of(asker, row, values)
+    with asker.store.transaction():
+        recorded = record_review(
+            asker.store,
+            identity=review_identity(classifier.name, row.item_id),
+            decision_id=decision_id,
+            label=row.label,
+            reviewer=reviewer,
+            classifier=classifier.name,
+            now=asker.clock(),
+        )
+        if not recorded.new:
+            raise _KnownByNowError
+        if count is not None:
+            count()
 
 
 def _decision_of(asker: Asker, row: ReplayRow, values: dict[str, str]) -> str:

@@ -10,7 +10,7 @@ from cyclotron.models.engine import (
     Review,
     StoredCyclotron,
 )
-from cyclotron.models.file_imports import FileImport
+from cyclotron.models.file_imports import FileImport, ImportTally
 from cyclotron.models.held_out import Evaluation, EvaluationRequest, HeldOutItem, HeldOutSet, Permit, Report
 from cyclotron.models.learning import LearningStep, MlModelRecord, OutOfFoldAnswer, Version
 from cyclotron.models.review_queue import Assignment, SkippedItem, WaitingItem
@@ -27,6 +27,7 @@ __all__ = [
     "FileImport",
     "HeldOutItem",
     "HeldOutSet",
+    "ImportTally",
     "Item",
     "LearningStep",
     "MlModelRecord",

@@ -45,3 +45,16 @@ class FileImport(models.Model):
 
     def __str__(self) -> str:
         return self.filename
+
+
+class ImportTally(models.Model):
+    """How many rows of an import were new, counted by each in the transaction that recorded it.
+
+    Apart from the import, whose row holds the file: SQLite would write that again for each row that is counted.
+    """
+
+    file_import = models.OneToOneField(FileImport, primary_key=True, on_delete=models.PROTECT, related_name="tally")
+    recorded = models.PositiveIntegerField(default=0)
+
+    def __str__(self) -> str:
+        return f"{self.file_import_id}: {self.recorded}"

@@ -220,9 +220,8 @@ def import_progress(
     )
 
 
-def what_is_left(preview: ImportPreview, before: int) -> str:
-    """Of an import that stopped: what is kept, what is left, and what that would cost; `before` rows were known."""
-    recorded = preview.known - before
+def what_is_left(preview: ImportPreview, recorded: int) -> str:
+    """Of an import that stopped: the rows that it recorded, which are kept, what is left, and what that would cost."""
     left = preview.good - preview.known
     cost = counted(preview.request_bound, "model request")
     return f"{counted(recorded, 'row')} recorded and kept. {counted(left, 'row')} left, for up to {cost}."

@@ -122,7 +122,7 @@ def file_imports(store: Store) -> list[FileImportSummary]:
 
 def import_page(store: Store, *, after: str | None = None, limit: int = 50) -> Page[FileImportSummary]:
     """Imports, newest first, older than the one with the id `after`."""
-    rows = store.all(FileImport).defer("content").select_related("classifier").order_by("-id")
+    rows = store.all(FileImport).defer("content").select_related("classifier", "tally").order_by("-id")
     if after is not None:
         rows = rows.filter(id__lt=after)
     read = list(rows[: limit + 1])
@@ -142,7 +142,7 @@ def file_import_record(store: Store, import_id: str) -> FileImport:
 
 
 def _one(rows: QuerySet[FileImport], import_id: str) -> FileImport:
-    found = rows.select_related("classifier").filter(id=import_id).first() if is_storable(import_id) else None
+    found = rows.select_related("classifier", "tally").filter(id=import_id).first() if is_storable(import_id) else None
     if found is None:
         raise NoSuchImportError("there is no such import.", importId=import_id)
     return found
@@ -267,6 +267,7 @@ def _column(table: Table, name: str, index: int, usable: bool) -> FileColumn:
 
 
 def _summary(found: FileImport, states: Mapping[str, JobState]) -> FileImportSummary:
+    tally = getattr(found, "tally", None)  # none of one that was started before there were tallies, or not started
     return FileImportSummary(
         id=found.id,
         classifier=found.classifier.name,
@@ -276,7 +277,7 @@ def _summary(found: FileImport, states: Mapping[str, JobState]) -> FileImportSum
         state=_state(found, states.get(found.job_id)),
         columns=columns_of(found),
         job_id=found.job_id,
-        recorded=found.recorded,
+        recorded=tally.recorded if tally else found.recorded,
         known=found.known,
         bad=found.bad,
         bad_rows=found.bad_rows,

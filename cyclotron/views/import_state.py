@@ -167,7 +167,7 @@ def _stopped(looked: Looked) -> dict[str, Any]:
     }
     if columns is not None:
         preview = queries.import_preview(looked.held.store, looked.found.id, columns)
-        context["left"] = import_page.what_is_left(preview, looked.found.known)
+        context["left"] = import_page.what_is_left(preview, looked.found.recorded)
     return context
 
 

@@ -10,10 +10,11 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from cyclotron.actions.evaluating import run_evaluation, start_evaluation
-from cyclotron.actions.file_imports import receive_file
+from cyclotron.actions.file_imports import receive_file, start_file_import
 from cyclotron.actions.queueing import skip_assignment, take_item
 from cyclotron.adapters.local import LocalModel
 from cyclotron.core.draws import PARTITIONS
+from cyclotron.core.imports import ImportColumns
 from cyclotron.models import Evaluation, Item, Report
 from cyclotron.plan import make_plan
 from cyclotron.store import Store
@@ -48,7 +49,9 @@ def evaluated_cyclotron() -> Store:
     assert put_off is not None
     skip_assignment(store, put_off.id, reviewer="ada", now=FROZEN_AT)
     take_item(store, reviewer="ada", now=FROZEN_AT)
-    receive_file(store, filename="rows.csv", data=b"id\n1\n", created_by="ada", now=FROZEN_AT)
+    received = receive_file(store, filename="rows.csv", data=b"id\n1\n", created_by="ada", now=FROZEN_AT)
+    columns = ImportColumns(id_column="id", text_columns=("id",))
+    start_file_import(store, received.id, columns=columns, account_id="acc_1", now=FROZEN_AT)
     return store
 
 

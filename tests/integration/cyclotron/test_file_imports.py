@@ -15,6 +15,7 @@ from cyclotron.actions.file_imports import (
     run_file_import,
     start_file_import,
 )
+from cyclotron.core.configuration import Answer, DecisionRequest
 from cyclotron.core.imports import ImportColumns, InvalidImportError
 from cyclotron.core.replay import InvalidReplayError
 from cyclotron.models import Decision, FileImport, Item, MlModelRecord, Review, Version
@@ -208,6 +209,44 @@ def test_a_cancelled_import_keeps_what_it_has_and_goes_on_when_its_job_is_starte
     run_queued_jobs()
     shown = queries.file_import(store, found.id)
     assert (shown.state, shown.recorded, shown.known) == ("done", 20, 0)
+
+
+@pytest.mark.parametrize("columns", [ImportColumns("id", ("title",), "label", {"I": "include"}, "exclude"), PLAIN])
+def test_of_two_imports_of_the_same_rows_each_counts_what_it_recorded(store: Store, columns: ImportColumns) -> None:
+    first, second = (start(store, receive(store, many(10)), columns) for _ in range(2))
+    rows = iter(range(4))
+    stopped = run(store, first, stop=lambda: next(rows, None) is None)
+    assert (stopped.recorded, stopped.known) == (4, 0)
+    ended = run(store, second)
+    assert (ended.recorded, ended.known) == (6, 4)
+    assert queries.file_import(store, first.id).recorded == 4
+    ended = run(store, first)
+    assert (ended.recorded, ended.known, ended.bad) == (4, 6, 0)
+    shown = queries.file_import(store, second.id)
+    assert (shown.recorded, shown.known, Decision.objects.count()) == (6, 4, 10)
+
+
+@pytest.mark.parametrize("columns", [ImportColumns("id", ("title",), "label", {"I": "include"}, "exclude"), PLAIN])
+def test_a_row_that_another_import_records_while_the_model_is_asked_is_counted_once(
+    store: Store, columns: ImportColumns
+) -> None:
+    first, second = (start(store, receive(store, many(6)), columns) for _ in range(2))
+
+    class Overtaken(CountingModel):
+        """A model during whose first answer the other import is brought in to its end."""
+
+        def answer(self, request: DecisionRequest) -> Answer:
+            if not self.asked:
+                self.asked.append("overtaken")
+                run(store, second)
+            return super().answer(request)
+
+    ended = run(store, first, Overtaken())
+    others = queries.file_import(store, second.id)
+    assert ended.recorded + others.recorded == 6
+    assert [(done.recorded + done.known, done.bad) for done in (ended, others)] == [(6, 0), (6, 0)]
+    if columns is PLAIN:
+        assert Decision.objects.count() == 6
 
 
 def test_the_same_start_twice_is_one_job_and_another_choice_is_refused(store: Store) -> None:

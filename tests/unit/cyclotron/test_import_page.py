@@ -149,7 +149,7 @@ def test_what_was_learned_is_told_in_a_sentence(learned: LearnedMeanwhile, sente
 
 
 def test_what_stopped_says_what_is_kept_what_is_left_and_what_that_costs() -> None:
-    said = what_is_left(preview(good=30, known=17, request_bound=13), before=5)
+    said = what_is_left(preview(good=30, known=17, request_bound=13), recorded=12)
     assert said == "12 rows recorded and kept. 13 rows left, for up to 13 model requests."
 
 
