@@ -147,8 +147,11 @@ def run_file_import(
     return found
 
 
-def discard_import(store: Store, import_id: str, *, now: datetime) -> None:
-    """Throw away a file of which nothing was brought in; raises `ImportStartedError` when it was."""
+def discard_import(store: Store, import_id: str, *, now: datetime) -> bool:
+    """Throw away a file of which nothing was brought in; raises `ImportStartedError` when it was.
+
+    False when it had been thrown away already.
+    """
     with store.transaction():
         store.lock()
         found = file_import_record(store, import_id)
@@ -156,9 +159,11 @@ def discard_import(store: Store, import_id: str, *, now: datetime) -> None:
             raise ImportStartedError(
                 "rows of this file were brought in, so its import stays on record.", importId=import_id
             )
-        if found.discarded_at is None:
-            found.content, found.discarded_at = b"", now
-            found.save(using=store.using, update_fields=["content", "discarded_at"])
+        if found.discarded_at is not None:
+            return False
+        found.content, found.discarded_at = b"", now
+        found.save(using=store.using, update_fields=["content", "discarded_at"])
+    return True
 
 
 def _count(store: Store, found: FileImport, rows: Sequence[ReplayRow], bad: Sequence[BadRow]) -> None:

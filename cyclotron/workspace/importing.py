@@ -42,6 +42,7 @@ class Importing(Reaching):
     def start_import(self, cyclotron_id: str, import_id: str, *, columns: ImportColumns) -> FileImportSummary:
         """Queue the job that brings the rows in; see `start_file_import`. `LiveCallsOffError` where calls are off."""
         with self.writing(cyclotron_id, Role.OPERATOR) as held:
+            held.store.lock()
             earlier = queries.file_import(held.store, import_id)
             require_live()
             found = file_imports.start_file_import(
@@ -54,5 +55,5 @@ class Importing(Reaching):
     def discard_import(self, cyclotron_id: str, import_id: str) -> None:
         """Throw away a file of which nothing was brought in."""
         with self.writing(cyclotron_id, Role.OPERATOR) as held:
-            file_imports.discard_import(held.store, import_id, now=clock.now())
-            self.audit(held, "import.discarded", importId=import_id)
+            if file_imports.discard_import(held.store, import_id, now=clock.now()):
+                self.audit(held, "import.discarded", importId=import_id)

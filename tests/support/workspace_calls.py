@@ -66,6 +66,14 @@ def answer_and_undo(workspace: Workspace, cyclotron_id: str, whole: Whole) -> An
     return workspace.undo_last(cyclotron_id)
 
 
+def answer_and_undo_it(workspace: Workspace, cyclotron_id: str, whole: Whole) -> Any:
+    """An answer of the caller's own, taken back by its identity."""
+    answer = "as_none"
+    if workspace.caller.role.allows(Role.REVIEWER) and cyclotron_id == whole.store.cyclotron_id:
+        answer = workspace.answer(cyclotron_id, assignment(workspace, cyclotron_id, whole), label="include").identity
+    return workspace.undo_answer(cyclotron_id, answer)
+
+
 def bound(whole: Whole) -> int:
     """The number to confirm."""
     model = queries.evaluation_record(whole.store, whole.ids["evaluationId"]).model
@@ -86,6 +94,7 @@ CALLS: dict[str, Call] = {
     ),
     "skip": Call(Role.REVIEWER, lambda w, i, whole: w.skip(i, assignment(w, i, whole))),
     "undo_last": Call(Role.REVIEWER, answer_and_undo, "review.undone"),
+    "undo_answer": Call(Role.REVIEWER, answer_and_undo_it, "review.undone"),
     "undo anybody's": Call(Role.OPERATOR, lambda w, i, _: w.undo(i, identity=first_review()), "review.undone"),
     "set_learning_interval": Call(Role.OPERATOR, lambda w, i, _: w.set_learning_interval(i, 7), "cyclotron.changed"),
     "decide": Call(

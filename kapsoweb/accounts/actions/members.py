@@ -34,8 +34,10 @@ def rename_account(caller: Caller, *, name: str, now: datetime) -> None:
     caller.require_whole_account(Role.OWNER)
     _check_name(name)
     with transaction.atomic():
-        Account.objects.filter(pk=caller.account.pk).update(name=name.strip())
-        record_audit(caller, "account.renamed", now=now)
+        account = Account.objects.select_for_update().get(pk=caller.account.pk)
+        if account.name != name.strip():
+            Account.objects.filter(pk=account.pk).update(name=name.strip())
+            record_audit(caller, "account.renamed", now=now)
 
 
 def change_role(caller: Caller, member_id: int, *, role: Role, now: datetime) -> Membership:

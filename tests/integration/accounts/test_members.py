@@ -229,3 +229,10 @@ def test_whoever_creates_an_account_owns_it(moment: datetime) -> None:
         with pytest.raises(InvalidAccountError):
             create_account(ada, name=name, door=Door.BROWSER, now=moment)
     assert Account.objects.count() == 2
+
+
+def test_a_name_that_the_account_has_already_is_no_change_to_write_down(moment: datetime) -> None:
+    ada = caller(Role.OWNER, name="ada")
+    for name in ("Ours", " Ours ", "Theirs"):
+        rename_account(ada, name=name, now=moment)
+    assert AuditEntry.objects.filter(action="account.renamed").count() == 2

@@ -20,9 +20,10 @@ from kapsoweb.accounts.roles import Role
 from tests.support.held_cyclotrons import held_cyclotron
 from tests.support.operations import everything
 from tests.support.people import caller, other_account
-from tests.support.whole_cyclotrons import Whole, whole_cyclotron
+from tests.support.whole_cyclotrons import CSV, Whole, whole_cyclotron
 from tests.support.workspace_calls import (
     CALLS,
+    COLUMNS,
     EVERY_CALL,
     FOREIGN,
     OTHER_METHODS,
@@ -153,6 +154,9 @@ def test_what_changes_nothing_is_not_written_down(whole: Whole) -> None:
     operator.review(here, identity="said", decision_id=waiting_decision(), label="include")
     operator.undo(here, identity="said")
     operator.import_decisions(here, [FOREIGN])
+    started = operator.upload(here, filename="more.csv", data=CSV)
+    operator.start_import(here, started.id, columns=COLUMNS)
+    operator.discard_import(here, whole.ids["importId"])
     before = audited()
     operator.set_learning_interval(here, 7)
     operator.review(here, identity="said", decision_id=waiting_decision(), label="include")
@@ -160,6 +164,8 @@ def test_what_changes_nothing_is_not_written_down(whole: Whole) -> None:
     operator.import_decisions(here, [FOREIGN])
     operator.freeze(here)
     operator.cancel_evaluation(here, whole.ids["evaluationId"])
+    operator.start_import(here, started.id, columns=COLUMNS)
+    operator.discard_import(here, whole.ids["importId"])
     assert audited() == before
 
 
