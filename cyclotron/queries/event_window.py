@@ -48,5 +48,5 @@ def item_keys(store: Store, identities: Sequence[str]) -> dict[str, int]:
 def _of_kinds(store: Store, prefixes: Sequence[str]) -> "QuerySet[Event]":
     wanted = Q()
     for prefix in prefixes:
-        wanted |= Q(kind__startswith=prefix)
+        wanted |= Q(kind__begins=prefix)
     return store.all(Event).filter(wanted)

@@ -204,7 +204,7 @@ def chosen_items(store: Store, classifier: Classifier, filters: ItemFilters) -> 
     if filters.identity is not None:
         rows = rows.filter(identity=filters.identity)
     if filters.beginning:
-        rows = rows.filter(identity__startswith=filters.beginning)
+        rows = rows.filter(identity__begins=filters.beginning)
     if filters.state is not None or filters.label is not None:
         active = store.rows(Review).filter(classifier=classifier, undone_at=None, item_id=OuterRef("id"))
         if filters.state == WAITING:

@@ -75,7 +75,7 @@ def answers_of(store: Store, classifier: Classifier, *, reviewer: str) -> QueryS
 
 def given_answers(store: Store, *, reviewer: str) -> QuerySet[Review]:
     """The answers from any queue of the cyclotron that the reviewer has given, taken back or not."""
-    return store.all(Review).filter(reviewer=reviewer, identity__startswith=f"{ASSIGNMENT}_")
+    return store.all(Review).filter(reviewer=reviewer, identity__begins=f"{ASSIGNMENT}_")
 
 
 def answers_since(store: Store, classifier: str | None = None, *, reviewer: str, since: datetime) -> int:

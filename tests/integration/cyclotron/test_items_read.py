@@ -13,7 +13,7 @@ from cyclotron.core.errors import InvalidPageError
 from cyclotron.models import Decision, DecisionOutput, Item
 from cyclotron.queries import ItemFilters
 from cyclotron.queries.items import NoSuchItemError
-from tests.support.cyclotrons import NOW, CountingModel, Workbench, classifier, definition, identities
+from tests.support.cyclotrons import NOW, CountingModel, Workbench, classifier, definition, identities, workbench
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db]
 
@@ -60,6 +60,45 @@ def test_the_page_before_is_the_one_that_led_here(bench: Workbench) -> None:
     past = Item.objects.latest("id").pk + 10**17
     assert queries.page_before(bench.store, after=past, limit=4) == Item.objects.order_by("-id")[4].pk
     assert queries.page_before(bench.store, after=0, limit=4) is None
+
+
+def test_an_identity_begins_with_a_text_byte_for_byte() -> None:
+    bench = workbench()
+    odd = [
+        "abc",
+        "Abc",
+        "ABC",
+        "ab*c",
+        "ab?c",
+        "ab[c]",
+        "ab]c",
+        "ab%c",
+        "ab_c",
+        "ab\\c",
+        "caf\u00e9",
+        "cafe\u0301",
+        "*",
+        "\u00c9",
+    ]
+    for name in odd:
+        bench.decide(name)
+    for text in [
+        *odd,
+        *(name[:length] for name in odd for length in range(1, len(name))),
+        "a*",
+        "?",
+        "[a]",
+        "\u00e9",
+        "z",
+    ]:
+        assert names(bench, beginning=text) == [name for name in odd if name.encode().startswith(text.encode())], text
+
+
+def test_a_text_that_an_identity_begins_with_is_looked_up_in_the_index(bench: Workbench) -> None:
+    if connection.vendor != "sqlite":
+        return  # there the order of the index depends on how the database was made
+    plan = bench.store.all(Item).filter(identity__begins="item-1").explain()
+    assert "identity>? AND identity<?" in plan
 
 
 def test_filters_choose_by_state_label_and_how_an_identity_begins(bench: Workbench) -> None:
