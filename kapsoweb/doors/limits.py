@@ -14,7 +14,7 @@ FILE_BYTES = 32 * 2**20  # a CSV file
 ANY_BODY_BYTES = 40 * 2**20  # whatever the address; a longer body is not even received
 FORGOTTEN_BODY_BYTES = 512 * 2**20  # of a longer body: read and dropped so that a browser hears the answer
 JSON_DEPTH = 64  # objects and arrays inside one another
-QUERY_CHARACTERS = 4096  # the whole query string
+QUERY_CHARACTERS = 8192  # the whole query string: an identity, whose characters may take 12 each there, and more
 CURSOR_CHARACTERS = 400
 ID_CHARACTERS = 512  # of an identity that an application or a caller chose
 

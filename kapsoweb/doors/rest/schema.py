@@ -86,8 +86,8 @@ _REFUSALS = {
         "QueryTooLong",
         "The query string is longer than is read.",
         "query-too-long",
-        "the query string has more than the 4,096 characters that are read.",
-        {"limit": 4096},
+        "the query string has more than the 8,192 characters that are read.",
+        {"limit": 8192},
     ),
     415: _Refusal(
         "UnsupportedMediaType",

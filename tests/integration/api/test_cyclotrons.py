@@ -7,6 +7,7 @@ import pytest
 from cyclotron.models import StoredCyclotron
 from kapsoweb.accounts.models import AuditEntry, Holding
 from kapsoweb.accounts.roles import Role
+from kapsoweb.doors.limits import ID_CHARACTERS
 from tests.support.api import Program, refusal
 from tests.support.held_cyclotrons import held_cyclotron
 from tests.support.operations import everything
@@ -138,3 +139,17 @@ def test_events_are_read_after_a_cursor_that_stays_good() -> None:
     assert [event["sequence"] for event in last["items"]] == [3]
     other = program.post("cyclotrons", NEW | {"name": "other"}).json()["id"]
     assert refusal(program.get(f"cyclotrons/{other}/events", cursor=first["next"])) == (400, "invalid-cursor")
+
+
+@pytest.mark.parametrize("character", ["x", "é", "\u4e2d", "\U0001f600", "%", "&"])
+def test_an_item_is_looked_up_by_the_longest_identity_of_any_characters(character: str) -> None:
+    program = Program()
+    where = f"cyclotrons/{program.post('cyclotrons', NEW).json()['id']}"
+    identity = character * ID_CHARACTERS
+    for item in (identity, identity[:-1], "other"):
+        assert program.post(f"{where}/decisions", {"itemId": item, "values": {"abstract": "text"}}).status_code == 201
+    found = program.get(f"{where}/items", itemId=identity, classifier="screening", state="waiting", limit=1)
+    assert [row["itemId"] for row in found.json()["items"]] == [identity]
+    first = program.get(f"{where}/items", beginning=identity[:-1], limit=1).json()
+    rest = program.get(f"{where}/items", beginning=identity[:-1], limit=1, cursor=first["next"]).json()
+    assert [row["itemId"] for row in first["items"] + rest["items"]] == [identity, identity[:-1]]

@@ -204,7 +204,7 @@ def broken_middleware(get_response: Any) -> Any:
         ("limit=%FF", 400, "unreadable-query"),
         ("%ED%A0%80=1", 400, "unreadable-query"),
         ("a=" + "b" * QUERY_CHARACTERS, 414, "query-too-long"),
-        ("&".join(f"a{number}=" for number in range(1200))[:QUERY_CHARACTERS], 400, "invalid-request"),
+        ("&".join(f"a{number}=" for number in range(1000)), 400, "invalid-request"),
     ],
 )
 def test_a_query_is_read_strictly(program: Program, query: str, status: int, error: str) -> None:
