@@ -1,7 +1,7 @@
 """Opaque cursors: where a page of a list ended, as text that only the lab can make and only the same list takes.
 
 A cursor is signed together with its list's name, so one that was made up, changed or taken from another list is
-refused. It holds the key of a row and no content.
+refused, and so is another spelling of the same bytes. It holds the key of a row and no content.
 """
 
 import base64
@@ -29,7 +29,7 @@ def make_cursor(of: str, key: int | str) -> str:
     `of` names the list and all that decides which rows it has: its record and its filters.
     """
     payload = json.dumps(key, ensure_ascii=True).encode()
-    return base64.urlsafe_b64encode(_signature(of, payload) + payload).decode().rstrip("=")
+    return _written(_signature(of, payload) + payload)
 
 
 def read_cursor(of: str, cursor: str) -> int | str:
@@ -40,10 +40,15 @@ def read_cursor(of: str, cursor: str) -> int | str:
         except binascii.Error:
             raw = b""
         signature, payload = raw[:_SIGNATURE_BYTES], raw[_SIGNATURE_BYTES:]
-        if payload and constant_time_compare(signature, _signature(of, payload)):
+        if payload and cursor == _written(raw) and constant_time_compare(signature, _signature(of, payload)):
             key: int | str = json.loads(payload)
             return key
     raise InvalidCursorError("this is no cursor of this list; begin without one, and go on with what `next` holds.")
+
+
+def _written(raw: bytes) -> str:
+    """The one spelling of a cursor's bytes."""
+    return base64.urlsafe_b64encode(raw).decode().rstrip("=")
 
 
 def _signature(of: str, payload: bytes) -> bytes:

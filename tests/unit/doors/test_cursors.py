@@ -1,6 +1,8 @@
 """Opaque cursors."""
 
 import base64
+import contextlib
+import string
 
 import pytest
 from hypothesis import given
@@ -33,6 +35,29 @@ def test_a_cursor_with_one_bit_changed_is_refused(position: int, bit: int) -> No
     raw[position % len(raw)] ^= 1 << bit
     with pytest.raises(InvalidCursorError):
         read_cursor("items", base64.urlsafe_b64encode(bytes(raw)).decode().rstrip("="))
+
+
+@given(key=KEYS, position=st.integers(min_value=0, max_value=200), other=st.characters(codec="ascii"))
+def test_a_cursor_with_one_character_changed_or_one_more_is_refused(key: int | str, position: int, other: str) -> None:
+    cursor = make_cursor("items", key)
+    place = -1 - position % len(cursor)
+    changed = [cursor + other, cursor + "=", cursor + "=="]
+    if other != cursor[place]:
+        changed.append(cursor[:place] + other + cursor[len(cursor) + place + 1 :])
+    for each in changed:
+        with pytest.raises(InvalidCursorError):
+            read_cursor("items", each)
+
+
+@pytest.mark.parametrize("key", [1, 12, 123])  # each leaves another number of spare bits in the last character
+def test_no_other_last_character_makes_the_same_cursor(key: int) -> None:
+    cursor = make_cursor("items", key)
+    alphabet = string.ascii_letters + string.digits + "-_"
+    taken = []
+    for last in alphabet:
+        with contextlib.suppress(InvalidCursorError):
+            taken.append((read_cursor("items", cursor[:-1] + last), last))
+    assert taken == [(key, cursor[-1])]
 
 
 @given(st.text(max_size=100))
