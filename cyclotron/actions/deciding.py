@@ -11,13 +11,12 @@ from cyclotron.actions.waiting import begin_waiting
 from cyclotron.core.configuration import Answer, Decided
 from cyclotron.core.draws import check_identity, partition_of, select, selection_draw
 from cyclotron.core.errors import InvalidItemError, ItemChangedError
+from cyclotron.core.items import check_values
 from cyclotron.endpoints import Column, active_column
 from cyclotron.models import Decision, DecisionOutput, Item
 from cyclotron.store import Store
-from kapsoweb.foundation.canonical import canonical_json, check_json, digest
+from kapsoweb.foundation.canonical import digest
 from kapsoweb.foundation.identifiers import new_id
-
-MAX_VALUES_BYTES = 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -159,11 +158,7 @@ def input_text(values: dict[str, Any], field: str) -> str:
 def check_item(identity: str, values: dict[str, Any]) -> str:
     """The digest of an item's values; raises `InvalidItemError` for an identity or values that no item may have."""
     check_identity(identity)
-    if not isinstance(values, dict):
-        raise InvalidItemError("an item's values must be a JSON object.")
-    check_json(values, "an item's values")
-    if len(canonical_json(values)) > MAX_VALUES_BYTES:
-        raise InvalidItemError(f"an item's values may have {MAX_VALUES_BYTES} bytes of JSON at most.")
+    check_values(values)
     return digest(values)
 
 

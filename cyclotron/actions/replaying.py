@@ -13,7 +13,7 @@ from cyclotron.actions.deciding import decide_item
 from cyclotron.actions.learning import Learned, learn_if_due
 from cyclotron.actions.reviewing import record_review
 from cyclotron.core.errors import InvalidItemError, ItemChangedError, ReviewChangedError
-from cyclotron.core.replay import ReplayRow, review_identity
+from cyclotron.core.replay import ReplayRow, contradiction, review_identity
 from cyclotron.models import Classifier, Decision, Item, Review
 from cyclotron.store import Store
 from kapsoweb.foundation.canonical import digest
@@ -81,7 +81,7 @@ def replay_rows(
             break
         values = {row_classifier.definition["inputField"]: row.text}
         found = _known(store, row_classifier, row, digest(values))
-        if found is None:
+        if found is False:
             try:
                 if row.label is None:
                     _decide_first(asker, row, values, rates, count)
@@ -94,30 +94,27 @@ def replay_rows(
             except (ItemChangedError, ReviewChangedError, _KnownByNowError):
                 # Another replay of the row was first, and what it recorded is what counts.
                 found = _known(store, row_classifier, row, digest(values))
-        if found:
-            bad.append(BadRow(row.line, None, "known-with-other-content", found))
-        elif found is not None:
+        if isinstance(found, BadRow):
+            bad.append(found)
+        elif found:
             known += 1
         if progress is not None:
             progress(number, len(rows))
     return Replayed(recorded, known, tuple(bad), tuple(learned), stopped)
 
 
-def _known(store: Store, classifier: Classifier, row: ReplayRow, values_digest: str) -> str | None:
-    """None for a row to replay, an empty sentence for one that is there already, else what contradicts it."""
+def _known(store: Store, classifier: Classifier, row: ReplayRow, values_digest: str) -> BadRow | bool:
+    """Whether a row is there already, or what contradicts it."""
     item = store.all(Item).filter(identity=row.item_id).first()
     if item is None:
-        return None
-    if item.values_digest != values_digest:
-        return "the item is known with other text; give changed content an identity of its own."
-    if row.label is None:
-        return "" if store.all(Decision).filter(item=item).exists() else None
+        return False
     review = store.all(Review).filter(identity=review_identity(classifier.name, row.item_id)).first()
-    if review is None:
-        return None
-    if review.label != row.label:
-        return f"the item was replayed with the label {review.label!r}; correct the review instead."
-    return ""
+    wrong = contradiction(
+        row, same_values=item.values_digest == values_digest, label=None if review is None else review.label
+    )
+    if wrong is not None:
+        return wrong
+    return store.all(Decision).filter(item=item).exists() if row.label is None else review is not None
 
 
 def _decide_first(

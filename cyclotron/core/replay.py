@@ -87,6 +87,17 @@ def parse_replay(
     return kept, bad
 
 
+def contradiction(row: ReplayRow, *, same_values: bool, label: str | None) -> BadRow | None:
+    """What is wrong with a row whose item is known, if anything: with other values, or replayed as another `label`."""
+    if not same_values:
+        sentence = "the item is known with other text; give changed content an identity of its own."
+    elif row.label is not None and label is not None and label != row.label:
+        sentence = f"the item was replayed with the label {label!r}; correct the review instead."
+    else:
+        return None
+    return BadRow(row.line, None, "known-with-other-content", sentence)
+
+
 def review_identity(classifier: str, item_id: str) -> str:
     """The identity of the review that a row's label becomes: one for each classifier and item."""
     # A digest, because an item's identity may be as long as a review's.

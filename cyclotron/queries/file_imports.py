@@ -9,9 +9,10 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from cyclotron.core.errors import CyclotronError
+from cyclotron.core.errors import CyclotronError, InvalidItemError
 from cyclotron.core.imports import MAX_FILE_BYTES, MAX_FILE_ROWS, ImportColumns
-from cyclotron.core.replay import ReplayRow, parse_replay, review_identity
+from cyclotron.core.items import check_values
+from cyclotron.core.replay import ReplayRow, contradiction, parse_replay, review_identity
 from cyclotron.endpoints import definition_of
 from cyclotron.models import Classifier, FileImport, Item, Review
 from cyclotron.store import Store
@@ -109,10 +110,11 @@ class ImportPreview:
 
 @dataclass(frozen=True)
 class KnownRows:
-    """How many rows are there in full, and how many need no decision any more."""
+    """How many rows are there in full, how many need no decision any more, and those that what is there contradicts."""
 
     known: int
     decided: int
+    contradicted: tuple[BadRow, ...]
 
 
 def file_imports(store: Store) -> list[FileImportSummary]:
@@ -169,6 +171,8 @@ class OpenedFile:
         """What the chosen columns, each there once, would bring in. Nothing is written."""
         rows, bad = _rows(self.found, columns, self.table)
         there = known_rows(self.store, self.found.classifier, rows)
+        wrong = {row.line for row in there.contradicted}
+        rows = [row for row in rows if row.line not in wrong]
         values: Counter[str] = Counter()
         if columns.label_column is not None:
             values.update(row[columns.label_column] for row in self.table.rows)
@@ -176,7 +180,7 @@ class OpenedFile:
         return ImportPreview(
             good=len(rows),
             known=there.known,
-            bad=tuple(bad),
+            bad=tuple(sorted((*bad, *there.contradicted), key=lambda row: row.line)),
             label_counts=Counter(row.label for row in rows if row.label is not None),
             values=tuple(shown),
             other_values=len(values) - len(shown),
@@ -215,23 +219,29 @@ def rows_of(found: FileImport, columns: ImportColumns) -> tuple[list[ReplayRow],
 def known_rows(store: Store, classifier: Classifier, rows: Sequence[ReplayRow]) -> KnownRows:
     """How many of the rows are there: with their text decided, and with its review where a row has a label."""
     known = decided = 0
+    contradicted = []
     field = definition_of(classifier).input_field
     for start in range(0, len(rows), _AT_ONCE):
         some = rows[start : start + _AT_ONCE]
-        decided_items = store.all(Item).filter(identity__in=[row.item_id for row in some], propensity__isnull=False)
-        columns = decided_items.values_list("identity", "values_digest", "selected_because", "propensity")
-        there = {identity: (values, because != "" and share == 1.0) for identity, values, because, share in columns}
+        items = store.all(Item).filter(identity__in=[row.item_id for row in some])
+        columns = items.values_list("identity", "values_digest", "selected_because", "propensity")
+        there = {identity: (values, because != "", share) for identity, values, because, share in columns}
         identities = {row.item_id: review_identity(classifier.name, row.item_id) for row in some}
         reviews = store.all(Review).filter(identity__in=identities.values())
         labels = dict(reviews.values_list("identity", "label"))
         for row in some:
-            values, bound_to_be_sent = there.get(row.item_id, ("", False))
-            if values != digest({field: row.text}):
+            if row.item_id not in there:
                 continue
-            there_in_full = row.label is None or labels.get(identities[row.item_id]) == row.label
+            values, sent, propensity = there[row.item_id]
+            label = labels.get(identities[row.item_id])
+            wrong = contradiction(row, same_values=values == digest({field: row.text}), label=label)
+            if wrong is not None:
+                contradicted.append(wrong)
+                continue
+            there_in_full = propensity is not None if row.label is None else label is not None
             known += there_in_full
-            decided += there_in_full or bound_to_be_sent
-    return KnownRows(known, decided)
+            decided += there_in_full or (sent and propensity == 1.0)
+    return KnownRows(known, decided, tuple(contradicted))
 
 
 def shortened(text: str) -> str:
@@ -250,7 +260,16 @@ def _rows(found: FileImport, columns: ImportColumns, table: Table) -> tuple[list
         otherwise=columns.otherwise,
         labels=definition_of(found.classifier).labels,
     )
-    return rows, sorted((*table.bad, *unfit), key=lambda row: row.line)
+    field = definition_of(found.classifier).input_field
+    kept = []
+    for row in rows:
+        try:
+            check_values({field: row.text})
+        except InvalidItemError as error:
+            unfit.append(BadRow(row.line, None, error.id, error.message))
+        else:
+            kept.append(row)
+    return kept, sorted((*table.bad, *unfit), key=lambda row: row.line)
 
 
 def _table(found: FileImport, required: Sequence[str]) -> Table:

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from cyclotron.actions.asking import Ceiling
-from cyclotron.actions.deciding import MAX_VALUES_BYTES
 from cyclotron.core.configuration import Answer, DecisionRequest
 from cyclotron.core.draws import partition_of, selection_draw
 from cyclotron.core.errors import (
@@ -15,6 +14,7 @@ from cyclotron.core.errors import (
     ModelError,
     RequestCeilingError,
 )
+from cyclotron.core.items import MAX_VALUES_BYTES
 from cyclotron.models import CachedAnswer, Decision, DecisionOutput, Event, Item
 from kapsoweb.foundation.canonical import UnreadableValueError
 from kapsoweb.foundation.errors import KapsoError

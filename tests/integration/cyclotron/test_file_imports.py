@@ -17,6 +17,7 @@ from cyclotron.actions.file_imports import (
 )
 from cyclotron.core.configuration import Answer, DecisionRequest
 from cyclotron.core.imports import ImportColumns, InvalidImportError
+from cyclotron.core.items import MAX_VALUES_BYTES
 from cyclotron.core.replay import InvalidReplayError
 from cyclotron.models import Decision, FileImport, Item, MlModelRecord, Review, Version
 from cyclotron.queries.file_imports import ImportDiscardedError, NoSuchImportError
@@ -333,6 +334,35 @@ def test_a_row_whose_item_is_known_with_other_text_is_listed_and_the_others_come
     ended = run(store, start(store, receive(store, b"id,title\nx,other\ny,two\n"), PLAIN))
     assert (ended.recorded, ended.known, ended.bad) == (1, 0, 1)
     assert [row["rule"] for row in ended.bad_rows] == ["known-with-other-content"]
+
+
+def test_a_preview_lists_each_row_that_the_import_would_refuse(store: Store) -> None:
+    labelled = ImportColumns("id", ("title",), "label")
+    run(
+        store,
+        start(store, receive(store, b"id,title,label\nx,one,include\ny,two,include\nz,three,include\n"), labelled),
+    )
+    room = MAX_VALUES_BYTES - len('{"text":""}')
+    rows = [
+        "x,other text,include",
+        "y,two,exclude",
+        "z,three,include",
+        f"fits,{'a' * room},include",
+        f"large,{'a' * (room + 1)},include",
+        f"wide,{'é' * (room // 2 + 1)},include",
+        "escaped," + "\t" * (room // 2 + 1) + "a,include",
+    ]
+    found = receive(store, "\n".join(["id,title,label", *rows]).encode())
+    preview = queries.import_preview(store, found.id, labelled)
+    assert (preview.good, preview.known, preview.request_bound) == (2, 1, 1)
+    assert [row.item_id for row in preview.rows] == ["z", "fits"]
+    ended, model = start(store, found, labelled), CountingModel()
+    ended = run(store, ended, model)
+    assert (ended.recorded, ended.known, ended.bad, model.count) == (1, 1, 5, 1)
+    assert [(row.line, row.rule, row.sentence) for row in preview.bad] == [
+        (row["line"], row["rule"], row["message"]) for row in ended.bad_rows
+    ]
+    assert [row.rule for row in preview.bad] == ["known-with-other-content"] * 2 + ["invalid-item"] * 3
 
 
 def test_an_item_that_was_reviewed_before_takes_its_files_label_as_a_correction(store: Store) -> None:

@@ -8,12 +8,12 @@ import pytest
 
 from cyclotron.actions import undo_review
 from cyclotron.actions.asking import Ceiling
-from cyclotron.actions.deciding import MAX_VALUES_BYTES
 from cyclotron.actions.replaying import Replayed, replay_rows
 from cyclotron.adapters.local import LocalModel
 from cyclotron.core.configuration import Answer, DecisionRequest
 from cyclotron.core.draws import partition_of
 from cyclotron.core.errors import RequestCeilingError
+from cyclotron.core.items import MAX_VALUES_BYTES
 from cyclotron.core.replay import ReplayRow, parse_replay
 from cyclotron.models import CachedAnswer, Decision, Event, Item, Review, Version
 from kapsoweb.foundation.strict_csv import BadRow, read_rows
