@@ -39,7 +39,7 @@ def whole_cyclotron(name: str = "whole", account: Account | None = None) -> Whol
     store = hold(frozen_cyclotron(), name, account)
     workspace = Workspace(caller(account=account, name=f"maker of {name}"))
     bound = queries.overview(store, model=decision_model().identity, allow_live=True).request_bound or 0
-    started = workspace.evaluate(store.cyclotron_id, confirmed_bound=bound)
+    started = workspace.evaluate(store.cyclotron_id, confirmed_bound=bound, request_id="asked once")
     run_queued_jobs()
     workspace.decide(store.cyclotron_id, identity="waits", values={"text": "attention and placebo"})
     workspace.decide(store.cyclotron_id, identity="waits too", values={"text": "asphalt and gravel"})
