@@ -20,6 +20,7 @@ from tests.support.services import postgresql, redis_server
 NAME = "wire-counts"
 SEEDS = 20
 STACKS = ("SQLite, filesystem transport", "PostgreSQL, Redis")
+LABS = 2  # of each stack, side by side
 
 
 @dataclass(frozen=True)
@@ -80,21 +81,14 @@ class Tally:
 
 
 def study(seeds: int, say: Callable[[str], None]) -> dict[str, Any]:
-    """Every case on both stacks, a process for each stack."""
+    """Every case on both stacks, each of them in some labs of their own side by side."""
     began = time.monotonic()
     with ExitStack() as stack:
-        environments = (
-            {},
-            {
-                "DATABASE_URL": stack.enter_context(postgresql()).address,
-                "REDIS_URL": stack.enter_context(redis_server()).address,
-            },
-        )
-        pools = [stack.enter_context(_pool(stack, environment)) for environment in environments]
+        pools = {name: [_pool(stack, name) for _ in range(LABS)] for name in STACKS}
         begun = {
-            pool.submit(_run, case, seeds): (name, case)
-            for case in CASES
-            for name, pool in zip(STACKS, pools, strict=True)
+            pools[name][number % LABS].submit(_run, case, seeds): (name, case)
+            for number, case in enumerate(CASES)
+            for name in STACKS
         }
         tallies = _gather(begun, say)
     table = [_row(name, case, tallies[name, case]) for name in STACKS for case in CASES]
@@ -106,16 +100,26 @@ def study(seeds: int, say: Callable[[str], None]) -> dict[str, Any]:
     }
 
 
-def _pool(stack: ExitStack, environment: Mapping[str, str]) -> ProcessPoolExecutor:
-    return ProcessPoolExecutor(
-        1, mp_context=multiprocessing.get_context("spawn"), initializer=begin, initargs=(environment,)
+def _pool(stack: ExitStack, name: str) -> ProcessPoolExecutor:
+    """A process with a lab, and services, of its own: messages of one lab are nothing to another."""
+    services = {"DATABASE_URL": postgresql, "REDIS_URL": redis_server} if name == STACKS[1] else {}
+    environment = {variable: stack.enter_context(service()).address for variable, service in services.items()}
+    return stack.enter_context(
+        ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), initializer=begin, initargs=(environment,))
     )
 
 
 def _gather(begun: dict[Future[Tally], tuple[str, Case]], say: Callable[[str], None]) -> dict[tuple[str, Case], Tally]:
     for number, done in enumerate(as_completed(begun), start=1):
         name, case = begun[done]
-        say(f"{number} of {len(begun)}: {name}: {case.told}: {done.result()}")
+        if done.exception() is not None:
+            say(f"{name}: {case.told}: {done.exception()!r}")
+            for each in begun:
+                each.cancel()
+        tally = done.result()
+        say(
+            f"{number} of {len(begun)}: {name}: {case.told}: at most {tally.most_calls} of {tally.bound} {tally.broken}"
+        )
     return {key: done.result() for done, key in begun.items()}
 
 

@@ -6,6 +6,8 @@ every worker does. Lines out: the process's id, then its exit code (negative for
 line in says that the test has taken note.
 """
 
+import contextlib
+import functools
 import json
 import os
 import signal
@@ -160,6 +162,26 @@ def serve() -> None:
         os.waitpid(process_id, 0)
 
 
+def warm_up() -> None:
+    """Do once what each of the processes to come would do at its first call: import, and read the certificates.
+
+    No query: a connection to PostgreSQL must not be shared by processes.
+    """
+    import asyncio
+
+    import httpx
+    from httpx._transports import default
+
+    default.create_ssl_context = functools.cache(default.create_ssl_context)
+
+    async def call() -> None:
+        async with httpx.AsyncClient(trust_env=False) as client:
+            with contextlib.suppress(httpx.HTTPError):
+                await client.get("http://127.0.0.1:9")
+
+    asyncio.run(call())
+
+
 def say(number: int) -> None:
     sys.stdout.write(f"{number}\n")
     sys.stdout.flush()
@@ -172,4 +194,5 @@ if __name__ == "__main__":
     import cyclotron.jobs  # registers the kinds, and imports what a worker imports
 
     assert cyclotron.jobs
+    warm_up()
     serve()
