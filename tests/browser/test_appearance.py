@@ -1,4 +1,4 @@
-"""Every page fits 360 pixels, is readable in light and dark, works from the keyboard, without script, and on paper."""
+"""Every page fits 320 pixels, is readable in light and dark, works from the keyboard, without script, and on paper."""
 
 import re
 from typing import Any
@@ -9,24 +9,27 @@ from playwright.sync_api import Browser, Page, expect
 
 from cyclotron import queries
 from cyclotron.actions import create_cyclotron
-from cyclotron.actions.evaluating import confirm_evaluation
-from cyclotron.adapters.local import LocalModel
 from cyclotron.core.definition import ClassifierDefinition, CyclotronDefinition
 from cyclotron.core.imports import ImportColumns
 from cyclotron.core.report import build_report
 from cyclotron.core.scored import ScoredItem
-from cyclotron.models import Report
+from cyclotron.models import Item, Report
 from cyclotron.store import Store
 from cyclotron.workspace import Workspace
-from kapsoweb.accounts.access import local_account, local_caller
+from kapsoweb.accounts.access import caller_of_user, local_caller
 from kapsoweb.accounts.actions import create_sign_in_link
+from kapsoweb.accounts.actions.invitations import invite
+from kapsoweb.accounts.actions.members import rename_account
+from kapsoweb.accounts.actions.tokens import create_token
+from kapsoweb.accounts.caller import Door
+from kapsoweb.accounts.roles import Role
 from kapsoweb.doors.account_jobs import cancel_job
 from kapsoweb.foundation import clock
 from kapsoweb.jobs.running import run
 from tests.support.contrast import PALE_TEXTS
 from tests.support.held_cyclotrons import HELD_AT, held_cyclotron, hold, run_queued_jobs
 from tests.support.held_out_reports import example_report, random_items, report_inputs
-from tests.support.people import lab_owner
+from tests.support.people import lab_owner, member
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -48,6 +51,7 @@ def laboratory(live_server: Any) -> dict[str, str]:
     rewrite(odd_report, odd_document())
     running = held_cyclotron("running")
     evaluate(running)
+    named = long_names()
     files = {state: brought_in(ready, state) for state in ("received", "started", "done", "stopped")}
     return {
         "create": reverse("cyclotron:create"),
@@ -67,8 +71,30 @@ def laboratory(live_server: Any) -> dict[str, str]:
         "odd": address(odd),
         "odd report": address(odd, "report", odd_report.id),
         "running": address(running),
+        **{f"long names, {view}": address(named, view) for view in ("detail", "items", "review", "imports", "events")},
+        "long names, item": address(named, "item", str(Item.objects.filter(cyclotron_id=named.cyclotron_id)[0].pk)),
         "missing": "/cyclotrons/missing/",
     }
+
+
+def long_names() -> Store:
+    """A cyclotron, its classifiers and labels, the account, a member and a token with the longest names there are."""
+    now = clock.now()
+    rename_account(local_caller(), name="N" * 100, now=now)
+    somebody = caller_of_user(member("W" * 150), Door.BROWSER)
+    create_token(somebody, name="T" * 100, role=Role.OWNER, days=1, now=now)
+    invite(somebody, role=Role.VIEWER, note="M" * 100, days=1, now=now)
+    labels = ("i" * 63 + "1", "W" * 64)
+    classifiers = tuple(ClassifierDefinition(name * 64, labels, "Q" * 400) for name in "cdW")
+    workspace = Workspace(somebody)
+    held = workspace.create(name="N" * 64, definition=CyclotronDefinition("S" * 512, classifiers))
+    for number in range(3):
+        values = {"text": "X" * 3000, "K" * 300: "V" * 500}
+        decided = workspace.decide(held.id, identity=f"{number}" + "W" * 511, values=values)
+    workspace.review(
+        held.id, identity="I" * 512, decision_id=decided.decision_id, label=labels[1], explanation="E" * 2000
+    )
+    return held.store
 
 
 def brought_in(store: Store, state: str) -> queries.FileImportSummary:
@@ -94,13 +120,7 @@ def evaluate(store: Store) -> None:
     """Confirm an evaluation; its job is left in the queue where anything has to be asked."""
     overview = queries.overview(store, model="local/1", allow_live=True)
     assert overview.request_bound is not None
-    confirm_evaluation(
-        store,
-        model=LocalModel(),
-        confirmed_bound=overview.request_bound,
-        account_id=local_account().id,
-        clock=lambda: HELD_AT,
-    )
+    Workspace(local_caller()).evaluate(store.cyclotron_id, confirmed_bound=overview.request_bound)
 
 
 def rewrite(report: Report, document: dict[str, Any]) -> None:
@@ -126,7 +146,7 @@ def test_no_page_scrolls_sideways_on_a_narrow_screen(
     page: Page, live_server: Any, sign_in: Page, laboratory: dict[str, str], expected_statuses: set[int]
 ) -> None:
     expected_statuses.add(404)
-    for width in (360, 640, 1280):
+    for width in (320, 360, 640, 1280):
         page.set_viewport_size({"width": width, "height": 800})
         for name, where in laboratory.items():
             page.goto(live_server.url + where)
