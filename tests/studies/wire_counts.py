@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from tests.studies.lab import begin
 from tests.support.services import postgresql, redis_server
@@ -95,7 +96,7 @@ def study(seeds: int, say: Callable[[str], None]) -> dict[str, Any]:
     return {
         "seeds": seeds,
         "seconds": time.monotonic() - began,
-        "held": all(row["overBound"] == 0 and not row["broken"] for row in table),
+        "held": all(_held(tally) and _held(tally.twice or tally) for tally in tallies.values()),
         "table": table,
     }
 
@@ -147,6 +148,11 @@ def _row(stack: str, case: Case, tally: Tally) -> dict[str, Any]:
     return row
 
 
+def _held(tally: Tally) -> bool:
+    kept = not (tally.over_bound or tally.answers_lost or tally.broken)
+    return kept and tally.reports_equal == tally.runs
+
+
 def _camel_keys(given: Mapping[str, Any]) -> dict[str, Any]:
     return {_camel(key): value for key, value in given.items()}
 
@@ -185,6 +191,7 @@ def plot(found: dict[str, Any], figure: Figure) -> None:
             )
         axes.set_yticks(list(places), [row["told"] for row in rows])
         axes.set_xlim(left=0)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_xlabel(f"calls on the wire where {rows[0]['bound']} were confirmed")
         axes.set_title(stack, fontsize=10)
     panels[0].invert_yaxis()

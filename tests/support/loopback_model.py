@@ -182,7 +182,8 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(200, json.dumps(value).encode())
 
     def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        length = int(self.headers.get("Content-Length", 0))
+        body = self.rfile.read(length)
         model = self.server.model
         if self.path == "/behaviour":
             wanted = json.loads(body)
@@ -191,6 +192,8 @@ class _Handler(BaseHTTPRequestHandler):
             return
         behaviour = model._received(body, self.path, dict(self.headers.items()))
         try:
+            if len(body) < length:
+                return  # its client was killed in the middle: a call all the same
             request = json.loads(body)
             model.requests.append(request)
             with suppress(OSError):  # the client may have gone away
