@@ -116,11 +116,16 @@ SPECTACULAR_SETTINGS = api.SPECTACULAR_SETTINGS
 
 # Databases: one default; further aliases are stores -----------------------------------------------------------------
 
+# SQLite's queue of writers is not fair: who waits looks again ten times a second, and of ten that write without a pause
+# one may find the database taken for half a minute.
+SQLITE_BUSY_SECONDS = 120
 # Immediate transactions: a deferred one that reads and then writes fails at once when another writer came in between.
 SQLITE_OPTIONS: dict[str, Any] = {
-    "timeout": 20,
+    "timeout": SQLITE_BUSY_SECONDS,
     "transaction_mode": "IMMEDIATE",
-    "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA busy_timeout=20000;",
+    "init_command": (
+        f"PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA busy_timeout={SQLITE_BUSY_SECONDS * 1000};"
+    ),
 }
 POSTGRESQL_OPTIONS: dict[str, Any] = {"pool": {"min_size": 0, "max_size": 20, "timeout": 20}}
 

@@ -12,7 +12,7 @@ from django.contrib.auth.models import Group
 from django.contrib.contenttypes.models import ContentType
 from django.db.models import Model
 
-from cyclotron.models import Assignment, MlModelRecord, Version
+from cyclotron.models import Assignment, ImportTally, MlModelRecord, Version
 from cyclotron.workspace import Workspace
 from kapsoweb.accounts.actions import create_sign_in_link
 from kapsoweb.accounts.actions.invitations import invite
@@ -147,6 +147,7 @@ def tables(theirs: Whole) -> dict[type[Model], str]:
     WorkerHeartbeat.objects.create(id="wkr_1", pid=1, host="here", started_at=now, seen_at=now)
     version = Version.objects.filter(classifier__cyclotron_id=theirs.store.cyclotron_id)[0]
     MlModelRecord.objects.create(version=version, refit=1, numbers={}, digest="0" * 64, fitted_on=1, created_at=now)
+    ImportTally.objects.create(file_import_id=theirs.ids["importId"], recorded=1)
     found = {model: row_of(model, theirs.account.pk) for model in admin.site._registry}
     assert [model.__name__ for model, row in found.items() if row is None] == [], "let `theirs` have one of each"
     return {model: str(row.pk) for model, row in found.items() if row is not None}
