@@ -67,7 +67,7 @@ def start_evaluation(
     """
     _check_arguments(confirmed_bound, minimum_per_label, confirmed_plan, request_id)
     with store.transaction():
-        locked = store.lock()
+        store.lock()
         row = store.classifier(classifier)
         content = digest([row.name, confirmed_bound, confirmed_plan, set_id, minimum_per_label])
         known = _asked_before(store, request_id, content)
@@ -75,6 +75,7 @@ def start_evaluation(
             return StartedEvaluation(known.id, known.state, known.job_id, new=False)
         plan = make_plan(store, row, model=model, set_id=set_id, minimum_per_label=minimum_per_label)
         close_lost_evaluation(store, row.name, now=now)
+        locked = store.lock()  # read only now: what was closed wrote an event of its own
         running = queries.running_evaluation(store, row)
         if running is not None:
             if running.comparison_digest == plan.comparison_digest:

@@ -337,6 +337,21 @@ def test_a_call_for_another_comparison_than_the_running_one_is_refused(
     assert error.detail["evaluation"] == first.id
 
 
+def test_the_next_evaluation_starts_though_the_process_of_the_last_one_is_gone(
+    server: LoopbackModel, model: OpenAIModel
+) -> None:
+    """Nobody looked in between: confirming closes the lost one itself, and writes down both."""
+    store = frozen_cyclotron()
+    lost = start(store, model, account_id=None)
+    later = start_evaluation(
+        store, model=model.identity, now=clock.now() + timedelta(minutes=6), **confirmation_of(store, model)
+    )
+    assert later.new
+    assert store.all(Evaluation).get(id=lost.id).reason == "abandoned"
+    last = store.all(Event).order_by("-sequence").values_list("kind", flat=True)[:2]
+    assert list(last) == ["evaluation-confirmed", "evaluation-interrupted"]
+
+
 def test_another_model_is_another_comparison(server: LoopbackModel, model: OpenAIModel) -> None:
     store = frozen_cyclotron()
     start(store, model)
