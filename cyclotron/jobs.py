@@ -11,6 +11,7 @@ from cyclotron.actions.file_imports import JOB_KIND as IMPORT
 from cyclotron.actions.file_imports import run_file_import
 from cyclotron.actions.learning import Learned, learn_if_due
 from cyclotron.actions.learning_jobs import JOB_KIND as LEARN
+from cyclotron.actions.learning_jobs import learning_is_due
 from cyclotron.adapters.configured import decision_model
 from cyclotron.core.interruption import Interruption
 from cyclotron.store import Store
@@ -74,11 +75,22 @@ def learn(claim: Claim) -> dict[str, Any] | Stopped:
     asker = Asker(store, decision_model(), clock.now, guard=_guard_of(claim))
     learned: list[Learned] = []
     try:
-        while steps := learn_if_due(asker, now=clock.now()):
-            learned += steps
+        claim.progress(0, 1)
+        while not _looked_for_the_last_time(store, claim):
+            learned += learn_if_due(asker, now=clock.now())
     except _ToldToStop:
         return Stopped({"steps": [asdict(step) for step in learned]})
     return {"steps": [asdict(step) for step in learned]}
+
+
+def _looked_for_the_last_time(store: Store, claim: Claim) -> bool:
+    """Whether nothing is due. It is said under the store's lock, so that a review after it queues another job."""
+    with store.transaction():
+        store.lock()
+        if learning_is_due(store):
+            return False
+        claim.progress(1, 1)
+        return True
 
 
 def _guard_of(claim: Claim) -> Guard:

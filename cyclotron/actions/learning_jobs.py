@@ -14,15 +14,14 @@ TRY_AGAIN_AFTER = timedelta(minutes=10)
 
 
 def queue_learning(store: Store, *, account_id: str, now: datetime) -> Job | None:
-    """Queue a job that learns, unless no classifier is due, a job waits already, or one failed a moment ago.
+    """Queue a job that learns, unless nothing is due, a job is there that will look, or one failed a moment ago.
 
-    A job that runs is no reason not to: it may have looked for the last time already.
+    The caller holds the store's lock, under which a job looks for the last time and says so by its progress.
     """
-    learn_every = store.cyclotron().learn_every
-    if all(reviews_until_due(store, row, learn_every) for row in store.classifiers()):
+    if not learning_is_due(store):
         return None
     newest = newest_job(JOB_KIND, record_id=store.cyclotron_id)
-    if newest is not None and (newest.state == JobState.QUEUED or _failed_since(newest, now - TRY_AGAIN_AFTER)):
+    if newest is not None and (_will_look(newest) or _failed_since(newest, now - TRY_AGAIN_AFTER)):
         return None
     return enqueue(
         kind=JOB_KIND,
@@ -31,6 +30,16 @@ def queue_learning(store: Store, *, account_id: str, now: datetime) -> Job | Non
         record_id=store.cyclotron_id,
         now=now,
     )
+
+
+def learning_is_due(store: Store) -> bool:
+    """Whether any classifier has enough new training reviews."""
+    learn_every = store.cyclotron().learn_every
+    return any(reviews_until_due(store, row, learn_every) == 0 for row in store.classifiers())
+
+
+def _will_look(job: Job) -> bool:
+    return not job.is_finished and job.progress_done == 0
 
 
 def _failed_since(job: Job, moment: datetime) -> bool:

@@ -26,11 +26,11 @@ from kapsoweb.foundation import clock
 from kapsoweb.jobs import bell
 from tests.support import engine_steps
 from tests.support.engine_bench import Ticking
-from tests.support.engine_evaluating import EvaluatingSteps
+from tests.support.engine_evaluating import AnyOrder
 
 pytestmark = [pytest.mark.faults, pytest.mark.services, pytest.mark.django_db(transaction=True)]
 
-STEPS = int(os.environ.get("KAPSOWEB_STEPS", "250"))
+STEPS = int(os.environ.get("KAPSOWEB_STEPS", "300"))
 SEED = int(os.environ.get("KAPSOWEB_FUZZ_SEED", "1"))
 STEPS_OF_ONE = 50  # before the next cyclotron begins
 MANY = 5000  # steps in which everything must have happened
@@ -71,7 +71,7 @@ class Run:
     def _some(self, steps: int, number: int) -> None:
         run = self
 
-        class Machine(EvaluatingSteps):
+        class Machine(AnyOrder):
             def __init__(self) -> None:
                 super().__init__()
                 self.tally, self.clock = run.tally, Ticking()

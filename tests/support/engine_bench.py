@@ -60,7 +60,7 @@ def _pool() -> dict[str, list[str]]:
     pool: dict[str, list[str]] = {"training": [], "development": [], "audit": []}
     for identity in [*odd, *(f"item-{number}" for number in range(200))]:
         pool[partition(SEED, identity)].append(identity)
-    sizes = {"training": 16, "development": 6, "audit": 12}
+    sizes = {"training": 24, "development": 6, "audit": 14}
     return {name: identities[: sizes[name]] for name, identities in pool.items()}
 
 
@@ -116,6 +116,11 @@ class Bench:
     def asker(self, fault: Fault, ceiling: Ceiling | None = None) -> Asker:
         """A fresh handle: what a process has that was just started."""
         return Asker(self.store, self.model, self.clock, ceiling or Ceiling(), fault.guard)
+
+    def change_model(self) -> None:
+        """Ask another model from now on, of which little is known: a few take turns."""
+        number = int(self.model.identity.rpartition("/")[2])
+        self.model.identity = f"watched/{number % 4 + 1}"
 
     def act(self, work: Callable[[], Any], touches: Collection[str], fault: Fault | None = None) -> Outcome:
         """Do something, and look at every row before and after.

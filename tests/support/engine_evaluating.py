@@ -3,7 +3,7 @@
 from typing import Any
 
 from hypothesis import strategies as st
-from hypothesis.stateful import precondition, rule
+from hypothesis.stateful import rule
 
 from cyclotron.actions.asking import Ceiling
 from cyclotron.actions.evaluating import close_lost_evaluation, confirm_evaluation, evaluate_inside
@@ -14,7 +14,7 @@ from tests.support.engine_checks import check_report
 from tests.support.engine_confirming import CONFIRMED, Wanted, wanted_of
 from tests.support.engine_learning import LearningSteps
 from tests.support.engine_rows import Row
-from tests.support.engine_steps import FAULTS, PLACES, fault_of
+from tests.support.engine_steps import ITEMS, OFTEN, PLACES, fault_of, step, steps_of
 from tests.support.reference_engine import RefEvaluation
 
 TOUCHES = {"Evaluation", "EvaluationRequest", "Permit", "Report"}  # nothing is learned, promoted or reviewed
@@ -25,20 +25,29 @@ LEASE = 3600  # seconds, and more than a job's lease
 class EvaluatingSteps(LearningSteps):
     """Evaluations inside the call and by jobs, with workers that die and what is left confirmed again."""
 
-    @precondition(lambda self: self.bench.reference.sets)
-    @rule(which=PLACES, by=st.sampled_from(["call", "job"]), fault=FAULTS)
-    def evaluate_the_newest(self, which: int, by: str, fault: tuple[str, int]) -> None:
-        """Rightly confirmed."""
+    @step(
+        4,
+        when=lambda self: self.bench.reference.sets,
+        which=PLACES,
+        by=st.sampled_from(["call", "job"]),
+        other_model=st.booleans(),
+        fault=OFTEN,
+    )
+    def evaluate_the_newest(self, which: int, by: str, other_model: bool, fault: tuple[str, int]) -> None:
+        """Rightly confirmed, and perhaps for another model, whose answers are all missing."""
+        if other_model:
+            self.bench.change_model()
+            self._count("change the model")
         self._evaluate(which, "right", False, by, 10, fault)
 
-    @precondition(lambda self: self._now_and_then() or self.bench.reference.sets)
-    @rule(
+    @step(
+        3,
         which=PLACES,
         confirmed=st.sampled_from(CONFIRMED),
         old=st.sampled_from([False, False, True]),
         by=st.sampled_from(["call", "call", "job", "late job"]),
         minimum=st.sampled_from([10, 1]),
-        fault=FAULTS,
+        fault=OFTEN,
     )
     def evaluate(self, which: int, confirmed: str, old: bool, by: str, minimum: int, fault: tuple[str, int]) -> None:
         """Confirmed in one of several ways."""
@@ -167,11 +176,10 @@ class EvaluatingSteps(LearningSteps):
         self._count("evaluate again")
         bench.check()
 
-    @precondition(lambda self: any(row["state"] == "running" for row in self.bench.rows["Evaluation"].values()))
-    @rule(which=PLACES, fault=FAULTS, gone=st.booleans())
+    @step(3, when=lambda self: self._all_running(), which=PLACES, fault=OFTEN, gone=st.booleans())
     def resume(self, which: int, fault: tuple[str, int], gone: bool) -> None:
         """Deliver the job of an evaluation whose worker died, or close one that ran inside a call."""
-        running = [row for row in self.bench.rows["Evaluation"].values() if row["state"] == "running"]
+        running = self._all_running()
         row = running[which % len(running)]
         if row["job_id"]:
             self._deliver(row["id"], fault_of(fault))
@@ -206,7 +214,9 @@ class EvaluatingSteps(LearningSteps):
         self._ran(key, done, fault)
         assert len(done.calls) <= left
         state = bench.rows["Evaluation"][key]["state"]
-        if not fault.happened:
+        if evaluation.model != bench.model.identity:
+            assert (state, len(done.calls)) == ("interrupted", 0) or fault.happened
+        elif not fault.happened:
             assert state == ("done" if scored and len(missing) <= left else "interrupted")
         self._count("deliver a job", "go on where a worker died" if row["fence"] else "")
         bench.check()
@@ -235,3 +245,20 @@ class EvaluatingSteps(LearningSteps):
         report = next(each for each in bench.rows["Report"].values() if each["evaluation_id"] == key)
         check_report(bench.reference, evaluation, report, row["permits_taken"], bench.model)
         self._count("report", "report of what was learned" if evaluation.after != (1, 0) else "")
+
+    def _all_running(self) -> list[Row]:
+        return [row for row in self.bench.rows["Evaluation"].values() if row["state"] == "running"]
+
+
+class AnyOrder(EvaluatingSteps):
+    """All steps, in any order."""
+
+    @rule(step=steps_of(EvaluatingSteps), instead=ITEMS)
+    def step(self, step: tuple[str, dict[str, Any]], instead: tuple[str, int]) -> None:
+        """Make the step, or, where there is nothing for it yet, work on an item instead."""
+        name, given = step
+        method = getattr(self, name)
+        if method.when(self):
+            method(**given)
+        else:
+            self.work(instead)

@@ -4,9 +4,9 @@ import math
 from typing import Any
 
 from hypothesis import strategies as st
-from hypothesis.stateful import precondition, rule
 
 from cyclotron.actions import record_review, undo_review
+from cyclotron.actions.asking import Ceiling
 from cyclotron.actions.deciding import decide_item
 from cyclotron.actions.evaluating import start_evaluation
 from cyclotron.actions.learning import learn_if_due
@@ -14,14 +14,13 @@ from kapsoweb.foundation.errors import KapsoError
 from tests.support.dying import Fault
 from tests.support.engine_bench import Outcome
 from tests.support.engine_checks import check_learned
-from tests.support.engine_steps import FAULTS, PLACES, Steps, fault_of
+from tests.support.engine_steps import OFTEN, PLACES, Steps, fault_of, step
 
 
 class LearningSteps(Steps):
     """What is learned, when, and from what."""
 
-    @precondition(lambda self: self._now_and_then() or self._is_due())
-    @rule(fault=FAULTS)
+    @step(3, fault=OFTEN)
     def learn(self, fault: tuple[str, int]) -> None:
         bench, reference, happens = self.bench, self.bench.reference, fault_of(fault)
         due = [name for name in reference.classifiers if reference.is_due(name)]
@@ -80,8 +79,7 @@ class LearningSteps(Steps):
         reference.learned(name)
         self._count(f"learning {step['outcome']}")
 
-    @precondition(lambda self: len(self.bench.rows["Event"]) % 4 == 1)
-    @rule(which=st.integers(0, 11), place=PLACES)
+    @step(1, which=st.integers(0, 12), place=PLACES)
     def refuse(self, which: int, place: int) -> None:
         bench, reference = self.bench, self.bench.reference
         asker, now, values = bench.asker(Fault()), bench.clock(), {"text": "new text"}
@@ -110,6 +108,7 @@ class LearningSteps(Steps):
             lambda: decide_item(asker, identity="x" * 513, values=values, now=now),
             lambda: decide_item(asker, identity=known, values=values, now=now),
             lambda: decide_item(asker, identity="new", values={"title": "no text"}, now=now),
+            lambda: decide_item(bench.asker(Fault(), Ceiling(0)), identity="new", values=values, now=now),
             lambda: review(label="no such label"),
             lambda: review(decision_id="no such decision", label=None),
             lambda: review(identity=reviewed, explanation="other content", label=None, decision_id=decision * 2),

@@ -1,9 +1,10 @@
 """Steps of a cyclotron in any order: deciding, reviewing, freezing and learning, each with what may befall it."""
 
+from collections.abc import Callable
 from typing import Any
 
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize
 
 from cyclotron.actions import freeze_held_out_set, record_review, undo_review
 from cyclotron.actions.deciding import decide_item
@@ -16,6 +17,7 @@ RATES = st.sampled_from([1.0, 1.0, 0.6, 0.3, 0.05, 0.01, 0.0])
 PLACES = st.integers(0, 2**16)  # which of some things there are, modulo their number
 ITEMS = st.tuples(st.sampled_from(["audit", "audit", "training", "training", "development"]), PLACES)
 FAULTS = st.one_of(st.just(("none", 0)), st.just(("none", 0)), st.tuples(st.sampled_from(KINDS), st.integers(0, 40)))
+OFTEN = st.one_of(st.just(("none", 0)), st.tuples(st.sampled_from(KINDS), st.integers(0, 40)))
 STATEMENTS = st.one_of(st.none(), st.none(), st.none(), st.integers(0, 15))  # at which a process dies
 SAID = st.sampled_from([None, None, None, None, "reviewer", "program", "audit"])
 
@@ -23,11 +25,31 @@ SAID = st.sampled_from([None, None, None, None, "reviewer", "program", "audit"])
 def fault_of(drawn: tuple[str, int]) -> Fault:
     """Calls are few where statements are many."""
     kind, at = drawn
-    return Fault(kind, at if kind == "death-at-statement" else at % 6)
+    return Fault(kind, at if kind == "death-at-statement" else at % 4)
 
 
 def dying_at(statement: int | None) -> Fault:
     return Fault() if statement is None else Fault("death-at-statement", statement)
+
+
+def step(weight: int, *, when: Callable[[Any], Any] = bool, **arguments: st.SearchStrategy[Any]) -> Callable[..., Any]:
+    """Make a method a step: drawn so many times as often as one of weight 1, and made `when` the machine is ready."""
+
+    def marked(method: Any) -> Any:
+        method.weight, method.when, method.arguments = weight, when, arguments
+        return method
+
+    return marked
+
+
+def steps_of(machine: type) -> st.SearchStrategy[tuple[str, dict[str, Any]]]:
+    """A step's name and arguments. One strategy of all: rules of their own would be left out of many a run by chance."""
+    found = [(name, getattr(machine, name)) for name in sorted(dir(machine)) if hasattr(getattr(machine, name), "when")]
+    return st.one_of(
+        st.tuples(st.just(name), st.fixed_dictionaries(method.arguments))
+        for name, method in found
+        for _ in range(method.weight)
+    )
 
 
 class Steps(RuleBasedStateMachine):
@@ -45,14 +67,25 @@ class Steps(RuleBasedStateMachine):
     def begin(self, count: int, learn_every: int, training: int, others: int) -> None:
         self.bench = Bench(count, learn_every, self.tally, self.clock)
         self._count("begin")
-        some = [*POOL["training"][: training % 13], *POOL["development"][: others % 5], *POOL["audit"][: others % 7]]
+        some = [*POOL["training"][: training % 23], *POOL["development"][: others % 5], *POOL["audit"][: others % 9]]
         for identity in some:
             self._decide(identity, Fault(), review_rate=1.0, audit_rate=0.05, low_confidence=None)
             for name in self.bench.reference.classifiers:
                 self._review(name, self.last_decision[identity], self._right(name, identity), None, Fault())
         self.bench.check()
 
-    @rule(item=ITEMS, rate=RATES, audit=RATES, low=st.sampled_from([None, None, 0.6, 0.9, 1.0]), fault=FAULTS)
+    @step(3, item=ITEMS)
+    def work(self, item: tuple[str, int]) -> None:
+        """An item is decided and rightly reviewed, as most are."""
+        identity = POOL[item[0]][item[1] % len(POOL[item[0]])]
+        again = identity in self.bench.reference.items
+        self._decide(identity, Fault(), review_rate=1.0, audit_rate=0.05, low_confidence=None)
+        name = self._classifier(item[1])
+        self._review(name, self.last_decision[identity], self._right(name, identity), None, Fault())
+        self._count("decide again" if again else "decide")
+        self.bench.check()
+
+    @step(3, item=ITEMS, rate=RATES, audit=RATES, low=st.sampled_from([None, None, 0.6, 0.9, 1.0]), fault=FAULTS)
     def decide(
         self, item: tuple[str, int], rate: float, audit: float, low: float | None, fault: tuple[str, int]
     ) -> None:
@@ -93,8 +126,16 @@ class Steps(RuleBasedStateMachine):
             self.last_decision[identity] = row["id"]
         return done.error is not None
 
-    @precondition(lambda self: self.bench.reference.decisions)
-    @rule(which=PLACES, newest=st.booleans(), audit=st.booleans(), label=st.integers(0, 9), said=SAID, dies=STATEMENTS)
+    @step(
+        3,
+        when=lambda self: self.bench.reference.decisions,
+        which=PLACES,
+        newest=st.booleans(),
+        audit=st.booleans(),
+        label=st.integers(0, 9),
+        said=SAID,
+        dies=STATEMENTS,
+    )
     def review(self, which: int, newest: bool, audit: bool, label: int, said: str | None, dies: int | None) -> None:
         reference = self.bench.reference
         decisions = list(self.last_decision.values() if newest else reference.decisions)
@@ -148,8 +189,7 @@ class Steps(RuleBasedStateMachine):
         self._count("choose" if said == made.selected_by == "reviewer" else "")
         return record
 
-    @precondition(lambda self: any(each.newest_set for each in self.bench.reference.classifiers.values()))
-    @rule(which=PLACES, label=st.integers(0, 9))
+    @step(1, when=lambda self: self.bench.reference.sets, which=PLACES, label=st.integers(0, 9))
     def choose_a_held_out_item(self, which: int, label: int) -> None:
         """What a person chooses trains, and so leaves the evaluations of a set that holds it."""
         reference = self.bench.reference
@@ -162,8 +202,7 @@ class Steps(RuleBasedStateMachine):
         self._count("choose a held-out item")
         self.bench.check()
 
-    @precondition(lambda self: self.bench.reference.reviews)
-    @rule(which=PLACES, dies=STATEMENTS)
+    @step(2, when=lambda self: self.bench.reference.reviews, which=PLACES, dies=STATEMENTS)
     def undo(self, which: int, dies: int | None) -> None:
         bench, fault = self.bench, dying_at(dies)
         identity = list(bench.reference.reviews)[-1 - which % min(8, len(bench.reference.reviews))]
@@ -181,8 +220,7 @@ class Steps(RuleBasedStateMachine):
         self._count("crash while undoing" if done.error else "undo")
         bench.check()
 
-    @precondition(lambda self: self._now_and_then() or self._brings_something())
-    @rule(which=PLACES, dies=STATEMENTS)
+    @step(3, which=PLACES, dies=STATEMENTS)
     def freeze(self, which: int, dies: int | None) -> None:
         bench, reference, fault = self.bench, self.bench.reference, dying_at(dies)
         name = self._classifier(which)
@@ -219,16 +257,6 @@ class Steps(RuleBasedStateMachine):
         else:
             assert (known.classifier, known.items) == (name, eligible)
         self.bench.reference.classifiers[name].newest_set = summary.id
-
-    def _now_and_then(self) -> bool:
-        """When something that would change nothing is tried all the same."""
-        return len(self.bench.rows["Event"]) % 5 == 0
-
-    def _is_due(self) -> bool:
-        return any(self.bench.reference.is_due(name) for name in self.bench.reference.classifiers)
-
-    def _brings_something(self) -> bool:
-        return any(self.bench.reference.new_labels(name) for name in self.bench.reference.classifiers)
 
     def _classifier(self, place: int) -> str:
         """One of the classifiers, the first more often."""

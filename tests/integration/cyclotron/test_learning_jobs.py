@@ -11,6 +11,7 @@ from cyclotron import jobs as room_jobs
 from cyclotron.actions import create_cyclotron
 from cyclotron.actions.asking import Asker
 from cyclotron.actions.deciding import decide_item
+from cyclotron.actions.learning import learn_if_due
 from cyclotron.adapters.local import LocalModel
 from cyclotron.core.draws import TRAINING, partition_of
 from cyclotron.core.errors import ModelError
@@ -200,6 +201,36 @@ def test_a_job_that_is_cancelled_stops_before_the_next_call_and_can_be_started_a
     assert Program().post(f"jobs/{queued.pk}/retry").status_code == 200
     run_queued_jobs()
     assert LearningStep.objects.count() == 1
+
+
+def test_a_job_that_runs_is_left_to_learn_until_it_has_looked_for_the_last_time(store: Store) -> None:
+    workspace = Workspace(caller())
+    answer(workspace, store, EVERY)
+    Job.objects.update(state=JobState.RUNNING, worker_id="w", lease_until=clock.now() + timedelta(minutes=1))
+    answer(workspace, store, 1)
+    assert len(learning_jobs()) == 1
+    Job.objects.update(progress_done=1, progress_total=1)
+    answer(workspace, store, 1)
+    assert len(learning_jobs()) == 2
+
+
+def test_a_review_that_comes_while_a_step_runs_is_learned_from_by_the_same_job(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace = Workspace(caller())
+    answer(workspace, store, EVERY)
+    more = iter([EVERY])
+
+    def learn(asker: Asker, **given: Any) -> Any:
+        learned = learn_if_due(asker, **given)
+        answer(workspace, store, next(more, 0))
+        return learned
+
+    monkeypatch.setattr(room_jobs, "learn_if_due", learn)
+    run_queued_jobs()
+    (ended,) = learning_jobs()
+    assert [step["step"] for step in ended.result["steps"]] == [1, 2]
+    assert (ended.progress_done, ended.progress_total) == (1, 1)
 
 
 @pytest.mark.parametrize(
