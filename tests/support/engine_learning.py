@@ -36,8 +36,8 @@ class LearningSteps(Steps):
             steps = bench.learned_rows(done, name)
             assert len(steps) <= (name in due)
             assert done.error is not None or len(steps) == (name in due)
-            for step in steps:
-                self._learned(name, step, done)
+            for learned in steps:
+                self._learned(name, learned, done)
         if done.error is not None:
             assert happens.happened, repr(done.error)
             self._count("crash while learning")

@@ -43,7 +43,7 @@ def step(weight: int, *, when: Callable[[Any], Any] = bool, **arguments: st.Sear
 
 
 def steps_of(machine: type) -> st.SearchStrategy[tuple[str, dict[str, Any]]]:
-    """A step's name and arguments. One strategy of all: rules of their own would be left out of many a run by chance."""
+    """A step's name and arguments. One strategy of all: rules of their own might be left out of a run by chance."""
     found = [(name, getattr(machine, name)) for name in sorted(dir(machine)) if hasattr(getattr(machine, name), "when")]
     return st.one_of(
         st.tuples(st.just(name), st.fixed_dictionaries(method.arguments))
