@@ -153,7 +153,7 @@ def undo_review(store: Store, *, identity: str, actor: str, now: datetime) -> bo
 def _assignment(store: Store, identity: str, classifier: Classifier, item_id: int, reviewer: str) -> Assignment | None:
     """The assignment by which the reviewer holds the item, None for an identity of another form; refused otherwise."""
     prefix = f"{ASSIGNMENT}_"
-    if identity[: len(prefix)].lower() != prefix:  # SQLite, too, finds answers of the queue whatever their case
+    if identity[: len(prefix)].lower() != prefix:  # in any case, so that nobody takes one for the other
         return None
     waiting = there_is(waiting_items(store, classifier).filter(item_id=OuterRef("item_id")))
     rows = store.all(Assignment).filter(waiting, id=identity, reviewer=reviewer)

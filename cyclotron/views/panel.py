@@ -131,7 +131,8 @@ def _detail(
     workspace = Workspace(caller_of(request))
     held = workspace.open(cyclotron_id)
     context = _panel_context(workspace, held, classifier)
-    context["facts"] = status_facts(queries.status(held.store, classifier), when_due=when_due(held.store))
+    counts = queries.status(held.store, classifier)
+    context["facts"] = status_facts(counts, when_due="" if counts.next_learning_in else when_due(held.store))
     context["classifiers"] = queries.classifier_names(held.store)
     context |= frame_of(held, HELD_OUT, classifier=classifier)
     if refusal is not None:

@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 
 from cyclotron.core.intervals import bootstrap_intervals
 from cyclotron.core.verdict import RarestLabel, Verdict, verdict_of
+from kapsoweb.foundation.wording import camel_case
 from tests.studies.lab import side_by_side
 from tests.studies.simulated import LABELS, World, reviewed_set
 
@@ -53,7 +54,7 @@ def study(seeds: int, say: Callable[[str], None]) -> dict[str, Any]:
                 "learned": world.learned,
                 "tapered": world.tapered,
                 "trueChangePoints": 100.0 * (world.truth[1] - world.truth[0]),
-                **{_camel(key): value for key, value in asdict(tally).items()},
+                **{camel_case(key): value for key, value in asdict(tally).items()},
             }
             for (world, counts), tally in tallies.items()
         ],
@@ -105,11 +106,6 @@ def _share(tallies: Sequence[Tally], name: str) -> dict[str, float]:
     sets = sum(tally.sets for tally in tallies)
     share = sum(getattr(tally, name) for tally in tallies) / sets
     return {"share": share, "error": float(np.sqrt(share * (1.0 - share) / sets))}
-
-
-def _camel(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(part.capitalize() for part in rest)
 
 
 def plot(found: dict[str, Any], figure: Figure) -> None:

@@ -18,13 +18,11 @@ from numpy.typing import NDArray
 from sklearn.metrics import balanced_accuracy_score
 
 from cyclotron.adapters.local import LocalModel
-from cyclotron.core.configuration import Configuration, DecisionRequest, Endpoint
+from cyclotron.core.configuration import DecisionRequest
 from cyclotron.core.definition import CyclotronDefinition
 from cyclotron.core.draws import AUDIT, TRAINING, partition_of
-from cyclotron.core.learning import FitExample, LabelledText, assign_folds, fit_ml_model, propose
-from cyclotron.core.learning.ml_model import MlModel
 from tests.studies.lab import side_by_side
-from tests.studies.screening import RUBRICS, baseline, definition_of, rows_of
+from tests.studies.screening import RUBRICS, baseline, definition_of, learned_once, rows_of
 
 NAME = "real-labels"
 SEEDS = 20
@@ -99,8 +97,7 @@ def _split(given: tuple[str, int]) -> Split:
         found = balanced_accuracy_score(truth, [each.label for each in decisions])
         if abs(found - report["headline"][side]) > 1e-9:
             raise AssertionError(f"{name}, seed {seed}: the report's {side} is not what its column decides")
-    configuration, ml_model = _learned_once(name, str(seed))
-    once = Endpoint(definition, configuration)
+    once, ml_model = learned_once(definition, training, seed=str(seed))
     answers = [model.answer(DecisionRequest(model.identity, once, row.text)) for row in held_out]
     counts = report["heldOutSet"]["labelCounts"]
     return Split(
@@ -128,32 +125,6 @@ def _split(given: tuple[str, int]) -> Split:
             for side, decisions in decided.items()
         },
     )
-
-
-def _learned_once(name: str, seed: str) -> tuple[Configuration, MlModel]:
-    """What the embedded learner makes of all training reviews in one step, as `cyclotron.actions.learning` does it."""
-    definition, model = definition_of(name), LocalModel()
-    start = Configuration.seed_of(definition)
-    reviews = [
-        LabelledText(row.item_id, row.text, row.label or "")
-        for row in rows_of(name)
-        if partition_of(seed, row.item_id) == TRAINING
-    ]
-    folds = assign_folds([review.item_id for review in reviews], seed=seed, folds=5)
-    examples: list[FitExample] = []
-    for fold in range(5):
-        others = [review for review in reviews if folds[review.item_id] != fold]
-        endpoint = Endpoint(definition, propose(definition, start, others, seed=seed))
-        examples += [
-            FitExample(model.answer(DecisionRequest(model.identity, endpoint, review.text)), review.label)
-            for review in reviews
-            if folds[review.item_id] == fold
-        ]
-    learned = propose(definition, start, reviews, seed=seed)
-    ml_model = fit_ml_model(definition, learned, examples, seed=seed)
-    if ml_model is None:
-        raise AssertionError(f"{name}, seed {seed}: too few reviews of a label to fit on")
-    return learned, ml_model
 
 
 def _about(splits: Sequence[Split]) -> dict[str, Any]:

@@ -12,7 +12,11 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 
+from cyclotron.adapters.local import LocalModel
+from cyclotron.core.configuration import Configuration, DecisionRequest, Endpoint
 from cyclotron.core.definition import ClassifierDefinition
+from cyclotron.core.learning import FitExample, LabelledText, assign_folds, fit_ml_model, propose
+from cyclotron.core.learning.ml_model import MlModel
 from cyclotron.core.replay import ReplayRow, parse_replay
 from kapsoweb.foundation.strict_csv import read_rows
 
@@ -37,12 +41,17 @@ def definition_of(name: str) -> ClassifierDefinition:
     )
 
 
-def rows_of(name: str) -> list[ReplayRow]:
-    """The decisions of one review in the order of its file, below KAPSOWEB_TEST_DATA; every row has a label."""
+def screening_data() -> Path:
+    """The folder of real screening decisions below KAPSOWEB_TEST_DATA."""
     place = os.environ.get("KAPSOWEB_TEST_DATA")
     if not place:
         raise SystemExit("real labels: set KAPSOWEB_TEST_DATA to the folder that holds drug-class-review/adhd.csv")
-    table = read_rows((Path(place) / "drug-class-review" / f"{name}.csv").read_bytes(), [])
+    return Path(place) / "drug-class-review"
+
+
+def rows_of(name: str, folder: Path | None = None) -> list[ReplayRow]:
+    """The decisions of one review in the order of its file (in `screening_data()` unless said); each has a label."""
+    table = read_rows(((folder or screening_data()) / f"{name}.csv").read_bytes(), [])
     rows, bad = parse_replay(
         table.rows,
         id_column="pubmedID",
@@ -65,3 +74,26 @@ def baseline(training: Sequence[ReplayRow]) -> Pipeline:
         LogisticRegression(class_weight="balanced", max_iter=1_000),
     )
     return pipeline.fit([row.text for row in training], [row.label for row in training])
+
+
+def learned_once(
+    definition: ClassifierDefinition, training: Sequence[ReplayRow], *, seed: str
+) -> tuple[Endpoint, MlModel]:
+    """What the embedded learner makes of all training reviews in one step, as `cyclotron.actions.learning` does it."""
+    model, start = LocalModel(), Configuration.seed_of(definition)
+    reviews = [LabelledText(row.item_id, row.text, row.label or "") for row in training]
+    folds = assign_folds([review.item_id for review in reviews], seed=seed, folds=5)
+    examples: list[FitExample] = []
+    for fold in range(5):
+        others = [review for review in reviews if folds[review.item_id] != fold]
+        endpoint = Endpoint(definition, propose(definition, start, others, seed=seed))
+        examples += [
+            FitExample(model.answer(DecisionRequest(model.identity, endpoint, review.text)), review.label)
+            for review in reviews
+            if folds[review.item_id] == fold
+        ]
+    learned = propose(definition, start, reviews, seed=seed)
+    ml_model = fit_ml_model(definition, learned, examples, seed=seed)
+    if ml_model is None:
+        raise AssertionError("too few reviews of a label to fit on")
+    return Endpoint(definition, learned), ml_model

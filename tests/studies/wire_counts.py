@@ -15,6 +15,7 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from kapsoweb.foundation.wording import camel_case
 from tests.studies.lab import begin
 from tests.support.services import postgresql, redis_server
 
@@ -154,12 +155,7 @@ def _held(tally: Tally) -> bool:
 
 
 def _camel_keys(given: Mapping[str, Any]) -> dict[str, Any]:
-    return {_camel(key): value for key, value in given.items()}
-
-
-def _camel(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(part.capitalize() for part in rest)
+    return {camel_case(key): value for key, value in given.items()}
 
 
 def plot(found: dict[str, Any], figure: Figure) -> None:

@@ -15,7 +15,7 @@ from graphene.types.inputobjecttype import InputObjectTypeContainer
 from graphql import GraphQLResolveInfo, GraphQLSchema
 
 from kapsoweb.doors.access_rules import Access, access_of, hold
-from kapsoweb.doors.rest.serializers import camel_case
+from kapsoweb.foundation.wording import camel_case
 
 Resolver = TypeVar("Resolver", bound=Callable[..., Any])
 

@@ -3,7 +3,6 @@
 A serializer describes requests and answers alike: answers are rows or dataclasses whose attributes its fields name.
 """
 
-import re
 from typing import Any, cast
 from urllib.parse import unquote_to_bytes
 
@@ -14,14 +13,10 @@ from kapsoweb.doors.errors import QueryTooLongError, UnreadableQueryError
 from kapsoweb.doors.limits import CURSOR_CHARACTERS, PAGE_DEFAULT, PAGE_MOST, QUERY_CHARACTERS
 from kapsoweb.doors.rest.errors import invalid_fields
 from kapsoweb.doors.rest.fields import TextField, WholeNumberField
+from kapsoweb.foundation.wording import camel_case
 
 _UNKNOWN = "is not known here; leave it out."
 _LONGEST_KEY_SHOWN = 64
-
-
-def camel_case(name: str) -> str:
-    """`learn_every` as `learnEvery`."""
-    return re.sub(r"_([a-z0-9])", lambda match: match[1].upper(), name)
 
 
 class StrictSerializer(serializers.Serializer[Any]):
